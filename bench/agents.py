@@ -1,4 +1,5 @@
-"""Logs of many agents together: a first sync beside the peer that reads as many, and each reader by bytes a second."""
+"""Logs of many agents together: a first sync beside the peer that reads as many, tokens beside peers', and each
+reader by bytes a second."""
 
 import re
 import shutil
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from bench import agentsview, corpus
+from bench import agent_tokens, agentsview, corpus
 from bench.measure import run
 from bench.table import Row
 
@@ -27,6 +28,7 @@ def rows(shared: Path, mb: int) -> Iterator[Row]:
         home = Path(scratch) / "home"
         made = mixed_home(examples, home, mb)
         yield from _sync(home, made)
+        yield from agent_tokens.rows(shared, Path(scratch) / "examples")
     yield from _readers(shared)
 
 
@@ -60,11 +62,7 @@ def _sync(home: Path, size: int) -> Iterator[Row]:
     if agentsview.program() is None:
         yield Row(what, f"{ours.seconds:.2f} s, {size / 1e6 / ours.seconds:.0f} MB/s")
         return
-    quiet = {
-        "HOME": str(home), "AGENTSVIEW_NO_DAEMON": "1", "AGENTSVIEW_TELEMETRY_ENABLED": "0",
-        "AGENTSVIEW_DISABLE_UPDATE_CHECK": "1",
-    }  # fmt: skip
-    theirs = run([agentsview.program() or "agentsview", "sync"], quiet)
+    theirs = run([agentsview.program() or "agentsview", "sync"], agentsview.quiet(home))
     shutil.rmtree(home / ".agentsview", ignore_errors=True)
     ratio = theirs.seconds / ours.seconds
     beside = theirs.failed or f"agentsview {theirs.seconds:.2f} s"

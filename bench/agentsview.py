@@ -23,6 +23,16 @@ def program() -> str | None:
     return os.environ.get("UNSPOOL_AGENTSVIEW")
 
 
+def quiet(home: Path) -> dict[str, str]:
+    """The variables of an installation in a home, kept from the network."""
+    return {
+        "HOME": str(home),
+        "AGENTSVIEW_NO_DAEMON": "1",
+        "AGENTSVIEW_TELEMETRY_ENABLED": "0",
+        "AGENTSVIEW_DISABLE_UPDATE_CHECK": "1",
+    }
+
+
 @dataclass(frozen=True)
 class Installed:
     """One installation, which knows one source."""
@@ -32,13 +42,7 @@ class Installed:
 
     @property
     def env(self) -> dict[str, str]:
-        return {
-            "HOME": str(self.home),
-            "CLAUDE_PROJECTS_DIR": str(self.source / "projects"),
-            "AGENTSVIEW_NO_DAEMON": "1",
-            "AGENTSVIEW_TELEMETRY_ENABLED": "0",
-            "AGENTSVIEW_DISABLE_UPDATE_CHECK": "1",
-        }
+        return quiet(self.home) | {"CLAUDE_PROJECTS_DIR": str(self.source / "projects")}
 
     def command(self, *arguments: str) -> list[str]:
         return [program() or "agentsview", *arguments]

@@ -21,11 +21,13 @@ from tests.agents.codex_rollouts import (
     told,
     user,
 )
-from tests.agents.stories.codex import SESSION, count, item, record
+from tests.agents.stories.codex import SESSION, count, item, prompt, record
 from unspool.agents.codex import Codex
 from unspool.figures import figures
+from unspool.figures.context_window import context_window
 from unspool.model import Notice, Session, Text, Thinking, ToolCall, Unknown
 from unspool.prices import PriceTable
+from unspool.prices.table import window_size
 from unspool.store.library import Library
 
 ROLLOUT = [
@@ -190,6 +192,9 @@ def test_turns_that_were_taken_back_are_a_branch(tmp_path: Path) -> None:
     found = read(tmp_path, *typed[0], *typed[1], *typed[2], told("thread_rolled_back", num_turns=2), *typed[3])
     assert prompts(found) == ["0", "3"]
     assert [[turn.prompt.text for turn in branch.turns if turn.prompt] for branch in found.branches] == [["1", "2"]]
+    found = read(tmp_path, *typed[0], *typed[1], *typed[2], told("thread_rolled_back", num_turns=2))
+    assert prompts(found) == ["0"]
+    assert [[turn.prompt.text for turn in branch.turns if turn.prompt] for branch in found.branches] == [["1", "2"]]
 
 
 def test_what_happens_around_a_conversation_is_told_once(tmp_path: Path) -> None:
@@ -268,3 +273,17 @@ def test_the_real_rollouts_of_all_versions_hold_nothing_unknown(shared: Path) ->
         assert (blocks(found, Unknown), found.problems) == ([], ())
         assert prompts(found)
         assert all(call.state != "orphan" for call in blocks(found, ToolCall))
+
+
+_TABLE = window_size("gpt-5.5")
+
+
+@pytest.mark.parametrize(
+    ("said", "window"), [(258_400, 258_400), (100, _TABLE), (None, _TABLE), ("9", _TABLE), (-5, _TABLE)]
+)
+def test_the_window_is_as_large_as_the_log_says_where_it_can_be(said: Any, window: int, tmp_path: Path) -> None:
+    used = count(110_010, input_tokens=110_000, output_tokens=10)
+    used["payload"]["info"]["model_context_window"] = said
+    context = record("turn_context", {"model": "gpt-5.5"})
+    session = read(tmp_path, META, context, prompt("Mend the quay"), answer("Done."), used)
+    assert context_window(session).window == window

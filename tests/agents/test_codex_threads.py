@@ -1,6 +1,7 @@
 """Threads of Codex: where their rollouts lie, what they are called, and how forks and subagents are told apart."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 import zstandard
 
 from tests.agents.stories.codex import count, item, prompt, record
+from tests.app.serving import served
+from tests.app.sessions import desk_of, get
 from tests.cli.running import run
 from unspool.agents.codex import Codex
 from unspool.model import Session, ToolCall
@@ -193,6 +196,67 @@ def test_a_reverted_thread_is_the_same_thread(tmp_path: Path) -> None:
     (log,) = Library([tmp_path]).logs()
     assert (log.session_id, len(log.versions)) == (PARENT, 1)
     assert spent(tmp_path) == {PARENT: 220}
+
+
+def going_on(home: Path, thread: str, *, base: Path, rollout: str, more: str = "", second: int = 30) -> Path:
+    """A thread, or a rollout of one, that goes on after all that another rollout holds."""
+    end = base.stat().st_size
+    left = at(20, turn(f"{OTHER[:-2]}{second}", "Left?", "Left.", 330))
+    base.write_text(base.read_text() + "".join(json.dumps(line) + "\n" for line in left))
+    told = {"thread_id": rollout, "end_ordinal_exclusive": 3, "end_byte_offset": end}
+    forked = {} if more else {"forked_from_id": rollout}
+    lines = [meta(thread, history_mode="paginated", history_base=told, **forked)]
+    lines += turn(f"{NEW_TURN[:-2]}{second}", f"At {second}?", "Yes.", 220)
+    return keep(home, thread, at(second, lines), f"sessions/2026/05/{second}", more)
+
+
+def test_the_conversation_that_another_rollout_keeps_is_shown_before_and_counted_there(tmp_path: Path) -> None:
+    base = keep(tmp_path, PARENT, ORIGINAL)
+    fork = going_on(tmp_path, CHILD, base=base, rollout=PARENT)
+    going_on(tmp_path, OTHER, base=fork, rollout=CHILD, second=31)
+    session = Library([tmp_path]).open(OTHER)
+    assert [(one.id, typed(one)) for one in session.earlier] == [(PARENT, ["One?"]), (CHILD, ["At 30?"])]
+    assert typed(session) == ["At 31?"]
+    assert spent(tmp_path)[OTHER] == 110
+    said = run("show", "--full", OTHER, "-s", str(tmp_path)).out
+    assert said.index("Before: prompt 1 of One?") < said.index("One.") < said.index("At 30?") < said.rindex("At 31?")
+    assert "Left?" not in said
+    run("all", "-s", str(tmp_path), "-o", str(tmp_path / "out"))
+    page = next((tmp_path / "out").rglob(f"*{OTHER}*/page-001.html")).read_text()
+    assert page.index("One.") < page.index("At 30?") < page.rindex("At 31?")
+
+
+def test_the_app_shows_the_conversation_that_another_days_rollout_keeps(tmp_path: Path) -> None:
+    going_on(tmp_path, CHILD, base=keep(tmp_path, PARENT, ORIGINAL), rollout=PARENT)
+    with served(desk_of(tmp_path)) as address:
+        page = get(f"{address}/s/{CHILD}/page-001.html").text
+    assert page.index("Before: prompt 1 of One?") < page.index("One.") < page.rindex("At 30?")
+
+
+def test_a_reverted_thread_shows_what_it_went_back_to(tmp_path: Path) -> None:
+    base = keep(tmp_path, PARENT, ORIGINAL)
+    going_on(tmp_path, PARENT, base=base, rollout=PARENT, more=f"_{OTHER}")
+    packed = base.with_suffix(".jsonl.zst")
+    packed.write_bytes(zstandard.compress(base.read_bytes()))
+    os.utime(packed, (1, 1))
+    base.unlink()
+    session = Library([tmp_path]).open(PARENT)
+    assert [(one.id, typed(one)) for one in session.earlier] == [(PARENT, ["One?"])]
+    assert typed(session) == ["At 30?"]
+
+
+@pytest.mark.parametrize("end", [0, -1, "9", None, 10**40])
+def test_a_base_that_says_nothing_or_names_itself_holds_nobody_up(end: Any, tmp_path: Path) -> None:
+    base = {"thread_id": CHILD, "end_byte_offset": end}
+    keep(tmp_path, CHILD, [meta(CHILD, history_base=base), *turn(NEW_TURN, "Two?", "Two.", 220)])
+    for other, named in ((PARENT, OTHER), (OTHER, PARENT)):
+        keep(
+            tmp_path,
+            other,
+            [meta(other, history_base=base | {"thread_id": named}), *turn(f"{other[:-1]}0", "Who?", "I.", 110)],
+        )
+    assert Library([tmp_path]).open(CHILD).earlier == ()
+    assert len(Library([tmp_path]).open(PARENT).earlier) <= 1
 
 
 @pytest.mark.parametrize(

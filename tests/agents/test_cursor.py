@@ -11,7 +11,7 @@ import pytest
 
 from tests.agents.stories.cursor import BUBBLES, SESSION, composer, write_rows
 from unspool.agents.cursor import CursorAgent
-from unspool.model import Notice, Session, Text, Thinking, ToolCall
+from unspool.model import Notice, Session, Text, Thinking, ToolCall, Unknown
 from unspool.store.library import Library
 
 OTHER = "5b1b0a52-0000-4000-8000-000000000004"
@@ -129,6 +129,40 @@ def test_the_project_is_told_by_the_databases_of_projects(home: Path) -> None:
     write_rows(place / "state.vscdb", listed, "ItemTable")
     (place / "workspace.json").write_text('{"folder": "file:///home/ada/the%20quay"}')
     assert only(home).cwd == "/home/ada/the quay"
+
+
+def write_tabs(home: Path, value: Any) -> None:
+    place = home / "workspaceStorage" / "8f2c"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "workspace.json").write_text(json.dumps({"folder": "file:///home/ada/quay"}))
+    write_rows(place / "state.vscdb", {"workbench.panel.aichat.view.aichat.chatdata": value}, "ItemTable")
+
+
+def test_tabs_of_the_first_versions_are_sessions(home: Path) -> None:
+    told = [{"type": "user", "text": "Mend the quay"}, {"type": "ai", "text": "Mended.", "modelType": "gpt-4"},
+            {"type": "hologram"}]  # fmt: skip
+    tab = {"tabId": OTHER, "chatTitle": "The quay", "lastSendTime": 1720000000000, "bubbles": told}
+    write_tabs(home, {"tabs": [tab, {"tabId": "empty", "bubbles": []}, {"bubbles": told}, 7]})
+    session = only(home)
+    assert (session.id, session.title, session.cwd) == (OTHER, "The quay", "/home/ada/quay")
+    assert prompts(session) == ["Mend the quay"]
+    assert [one.text for one in blocks(session, Text)] == ["Mended."]
+    assert [one.what for one in blocks(session, Unknown)] == ["hologram"]
+    assert [message.model for message in session.messages] == ["gpt-4"]
+    assert session.ended is not None
+    assert session.ended.year == 2024
+
+
+def test_a_tab_that_came_over_is_read_from_the_database_of_all_projects(home: Path) -> None:
+    write_rows(home / "globalStorage" / "state.vscdb", composer())
+    write_tabs(home, {"tabs": [{"tabId": SESSION, "bubbles": [{"type": "user", "text": "Old"}]}]})
+    assert prompts(only(home))[0] != "Old"
+
+
+@pytest.mark.parametrize("odd", [None, 7, [], {"tabs": 7}, {"tabs": [{"tabId": 7, "bubbles": [1]}]}])
+def test_tabs_of_odd_shapes_do_no_harm(home: Path, odd: Any) -> None:
+    write_tabs(home, odd)
+    assert Library([home]).logs() == ()
 
 
 def test_tokens_count_where_a_bubble_tells_them(home: Path) -> None:

@@ -1,9 +1,12 @@
 """What fills a window: every piece by its kind, held against what requests measured, emptied by compactions."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.agents.stories import copilot
+from tests.cli.running import run
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import DemoTokens
 from tests.log_builder.prompts import make_png
@@ -11,6 +14,7 @@ from tests.reading.reading import opened, session
 from unspool.figures.context_window import ContextWindow, context_window, request_windows
 from unspool.figures.tokens import CALL, RESULT, estimate_tokens
 from unspool.prices.table import token_density, window_size
+from unspool.store.library import Library
 
 NEW, OLD = "claude-opus-5", "claude-opus-4-5"
 WORDS = "the till is short by a little, and nobody knows why " * 40
@@ -187,3 +191,13 @@ def test_no_input_is_so_odd_that_it_cannot_be_counted(given: Any) -> None:
     use = {**made.use("Bash"), "input": given}
     made.assistant(use).result(use, "ok")
     assert kinds(made)["tool input"] >= CALL
+
+
+def test_figures_of_a_session_are_told_from_figures_of_requests(tmp_path: Path) -> None:
+    copilot.write(tmp_path)
+    found = context_window(Library([tmp_path]).open(copilot.SESSION))
+    assert (found.measured, found.unmeasured) == ("by session", "tokens are logged for the session, not by turn")
+    said = run("context", copilot.SESSION, "-s", str(tmp_path)).out
+    assert "(estimated: tokens are logged for the session, not by turn" in said
+    made = log().prompt("hello")
+    assert filled(made.assistant(made.text("done"), usage=sent(9))).measured == "by request"

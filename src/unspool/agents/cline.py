@@ -16,6 +16,7 @@ from unspool.agents.places import editor_folders
 from unspool.agents.records import Detail, FoundLog
 from unspool.agents.stores import GetRecords, StoreAgent, StoredRecord, StoredSession, file_states, topmost
 from unspool.agents.values import (
+    add_cost,
     decode_object,
     first_bytes,
     items,
@@ -222,7 +223,9 @@ class TaskParser(WholeLogParser):
     def _shown(self, data: dict[str, Any]) -> None:
         self.note_time(moment(data.get("ts")))
         if data.get("say") == "api_req_started":
-            self._requests.append((data.get("ts"), mapping(decode_object(data.get("text")))))
+            told = mapping(decode_object(data.get("text")))
+            self.facts.reported_cost = add_cost(self.facts.reported_cost, told.get("cost"))
+            self._requests.append((data.get("ts"), told))
 
     def _message(self, record: Record) -> Event:
         data, name = mapping(record.data), f"{self.facts.session}/{record.id}"
@@ -238,6 +241,9 @@ class TaskParser(WholeLogParser):
         info = mapping(data.get("modelInfo"))
         self._model = text(info.get("modelId")) or text(info.get("id")) or self._model
         used = _used(told) or usage_of(data.get("metrics"))
+        if not told:
+            metrics = mapping(data.get("metrics"))
+            self.facts.reported_cost = add_cost(self.facts.reported_cost, metrics.get("cost"))
         part = Part(name, "", self._model, used, "end" if used is not None else "")
         return answer_event(event, part, list(self._unmarked(name, content)), lambda tool: _ROLES.get(tool, ""))
 

@@ -23,7 +23,7 @@ from unspool.agents.events import (
 )
 from unspool.agents.lines import PlainParser
 from unspool.agents.records import AgentFile, Companion, Detail, FoundLog
-from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, text, whole
+from unspool.agents.values import add_cost, decode_object, first_bytes, items, mapping, moment, text, whole
 from unspool.files import plain_files
 from unspool.model import (
     AgentDetails,
@@ -166,7 +166,7 @@ class CopilotParser(PlainParser):
         super().__init__()
         self._roles = roles
         self._model, self._request = "", 0
-        self._reported: dict[str, tuple[int, int, int, int]] = {}
+        self._reported: dict[str, tuple[int, ...]] = {}
         """By model, what the last report at an end says was used since the beginning."""
         self._told: dict[str, tuple[int, ...]] = {}
         """By model, what records and messages told since that report."""
@@ -212,6 +212,7 @@ class CopilotParser(PlainParser):
             context = context or given
             facts.cwd = facts.cwd or text(context.get("cwd"))
             facts.branch = text(context.get("branch")) or facts.branch
+        facts.window = whole(given.get("tokenLimit")) or facts.window
         for name in ("selectedModel", "newModel", "chosenModel"):
             if (model := text(given.get(name))) and model != "auto":
                 self._model = model
@@ -245,7 +246,7 @@ class CopilotParser(PlainParser):
             )
         usage = Usage(output=output) if output and not recorded else None
         if usage is not None:
-            self._tell(model, (0, output, 0, 0))
+            self._tell(model, (0, output, 0, 0, 0))
         return as_message(event, Part(message, "", model, usage, "end" if usage else ""), blocks)
 
     def _record(self, event: Event, used: dict[str, Any]) -> Event:
@@ -254,13 +255,14 @@ class CopilotParser(PlainParser):
         request = text(used.get("apiCallId")) or event.id
         self._recorded.add(request)
         self._tell(model, figures)
-        usage = Usage(*figures, reasoning=min(figures[1], whole(used.get("reasoningTokens"))))
+        sent, output, read, written, thought = figures
+        usage = Usage(sent, output, read, written, reasoning=min(output, thought))
         as_message(event, Part(request, "", model, usage, "end"), [])
         event.turn = False  # nobody says anything in it
         return event
 
     def _tell(self, model: str, figures: tuple[int, ...]) -> None:
-        before = self._told.get(model, (0, 0, 0, 0))
+        before = self._told.get(model, (0,) * len(figures))
         self._told[model] = tuple(one + other for one, other in zip(figures, before, strict=True))
 
     def _result(self, event: Event, given: dict[str, Any]) -> Event:
@@ -277,16 +279,21 @@ class CopilotParser(PlainParser):
     def _ended(self, event: Event, given: dict[str, Any]) -> Part | None:
         """What requests used since the last report beyond what records and messages told, by model. A report is of
         everything since the beginning; a smaller one begins anew."""
+        asked, units = add_cost("", given.get("totalPremiumRequests")), add_cost("", given.get("totalNanoAiu"))
+        said = [f"{float(asked):,.10g} premium requests"] if asked else []
+        said += [f"{float(units) / 1e9:,.4g} AI units"] if units else []
+        self.facts.reported_credits = " · ".join(said) or self.facts.reported_credits
         used: dict[str, Usage] = {}
         for model, metrics in mapping(given.get("modelMetrics")).items():
             now = _figures(mapping(metrics))
-            before = self._reported.get(model, (0, 0, 0, 0))
+            before = self._reported.get(model, (0,) * len(now))
             if any(one < other for one, other in zip(now, before, strict=True)):
-                before = (0, 0, 0, 0)
+                before = (0,) * len(now)
             self._reported[model] = now
-            told = self._told.pop(model, (0, 0, 0, 0))
+            told = self._told.pop(model, (0,) * len(now))
             new = [max(0, one - old - heard) for one, old, heard in zip(now, before, told, strict=True)]
-            used[model] = Usage(new[0], new[1], new[2], new[3])
+            thought = min(now[1] - before[1], new[4])
+            used[model] = Usage(new[0], new[1], new[2], new[3], reasoning=thought)
         billed = [(model, one) for model, one in used.items() if one.total]
         if not billed:
             return None
@@ -295,13 +302,15 @@ class CopilotParser(PlainParser):
         return Part(event.id, "", model, first, "end", advice=advice)
 
 
-def _figures(metrics: dict[str, Any]) -> tuple[int, int, int, int]:
-    """Input without cache, output, read from the cache, written to it."""
+def _figures(metrics: dict[str, Any]) -> tuple[int, ...]:
+    """Input without cache, output, read from the cache, written to it, and of the output what was thought."""
     used, details = mapping(metrics.get("usage")), mapping(metrics.get("tokenDetails"))
+    thought = whole(used.get("reasoningTokens"))
     if details:
         counts = {name: mapping(details.get(name)).get("tokenCount", details.get(name)) for name in details}
         names = ("input", "output", "cache_read", "cache_write")
         sent, output, read, written = (whole(counts.get(name)) for name in names)
-        return sent, output, read, written
+        return sent, output, read, written, thought
     read, written = whole(used.get("cacheReadTokens")), whole(used.get("cacheWriteTokens"))
-    return max(0, whole(used.get("inputTokens")) - read - written), whole(used.get("outputTokens")), read, written
+    sent = max(0, whole(used.get("inputTokens")) - read - written)
+    return sent, whole(used.get("outputTokens")), read, written, thought

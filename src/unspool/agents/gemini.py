@@ -205,7 +205,7 @@ class _Parser(WholeLogParser):
             event = Event("notice", place, f"{self.facts.session}/{place.offset}")
             if "$rewindTo" in data:
                 told.rewind(data["$rewindTo"])
-                event.turn = True
+                event.rewinds = True
                 told.steps.append(as_notice(event, "rewind", "", data))
             elif isinstance(data.get("id"), str):
                 told.put(data, place)

@@ -36,7 +36,7 @@ from unspool.agents.stores import (
     file_states,
     row_as_json,
 )
-from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, plain_bytes, text, whole
+from unspool.agents.values import add_cost, decode_object, first_bytes, items, mapping, moment, plain_bytes, text, whole
 from unspool.agents.whole_logs import Chain, WholeLogParser, last_states
 from unspool.model import Block, Call, Entry, Event, Image, Json, Notice, Part, Result, Text, Unknown, Usage
 
@@ -163,11 +163,14 @@ class _Parser(WholeLogParser):
             if not isinstance(data.get("kind"), str):
                 kind = "messages" if "role" in data else "session" if "working_dir" in data else "line"
                 records.append((kind, str(entry.place.offset), data, entry.place, False))
+        paid = ""
         for kind, name, value, _, _ in records:
             if kind == "session":
                 self._head(name, mapping(value))
             elif kind == "usage_ledger":
                 self._calls.append(_ledger(f"{self.facts.session}/{name}", mapping(value)))
+                paid = add_cost(paid, mapping(value).get("cost"))
+        self.facts.reported_cost = self.facts.reported_cost or paid
         last: Event | None = None
         for kind, name, value, place, removed in records:
             event = Event("notice", place, f"{self.facts.session}/{name}")
@@ -188,6 +191,7 @@ class _Parser(WholeLogParser):
         facts.headless = data.get("session_type") == "scheduled"
         self._model = text(mapping(data.get("model_config_json")).get("model_name"))
         self._totals = data
+        facts.reported_cost = add_cost("", data.get("accumulated_cost"))
         for one in ("created_at", "updated_at"):
             self.note_time(moment(data.get(one)))
 

@@ -21,7 +21,7 @@ from unspool.agents.events import (
 from unspool.agents.lines import PlainParser
 from unspool.agents.log_files import LogFileAgent
 from unspool.agents.records import Detail, FoundLog
-from unspool.agents.values import items, mapping, moment, read_small_json, text
+from unspool.agents.values import add_cost, items, mapping, moment, read_small_json, text
 from unspool.model import Block, Event, Image, Json, Part, Place, Result, Text, Unknown
 
 _ROLES = {
@@ -80,6 +80,12 @@ class _Parser(PlainParser):
         facts.cwd, facts.generated_title = text(beside.get("cwd")), text(beside.get("title"))
         state = mapping(mapping(beside.get("session_state")).get("rts_model_state"))
         self._model = text(mapping(state.get("model_info")).get("model_id"))
+        turns = mapping(mapping(beside.get("session_state")).get("conversation_metadata")).get("user_turn_metadatas")
+        spent = ""
+        for turn in map(mapping, items(turns)):
+            for used in map(mapping, items(turn.get("metering_usage"))):
+                spent = add_cost(spent, used.get("value")) if used.get("unit") == "credit" else spent
+        facts.reported_credits = f"{float(spent):.4g} credits" if spent else ""
         for name in ("created_at", "updated_at"):
             self.note_time(moment(beside.get(name)))
 

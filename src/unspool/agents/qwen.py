@@ -133,6 +133,7 @@ class _Parser(PlainParser):
 
     def _answer(self, event: Event, data: dict[str, Any], parts: list[dict[str, Any]]) -> Event:
         used = mapping(data.get("usageMetadata"))
+        self.facts.window = whole(data.get("contextWindowSize")) or self.facts.window
         part = Part(event.id, "", text(data.get("model")), _usage(used), "end" if used else "")
         blocks: list[Block] = []
         for one in parts:

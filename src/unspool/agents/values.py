@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,13 @@ def whole(value: Json) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return max(0, min(int(value), LARGEST))
+
+
+def add_cost(sum_: str, said: Json) -> str:
+    """What an agent says that requests cost, with one more added; what is no amount adds nothing."""
+    if isinstance(said, bool) or not isinstance(said, int | float) or not 0 < said <= LARGEST:
+        return sum_
+    return str(Decimal(sum_ or 0) + Decimal(str(said)))
 
 
 def mapping(value: Json) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def context_window_page(request: Request) -> HTMLResponse:
         tables=_tables(opened, filled, context),
         requests=_requests_table(opened, recorded),
         measured=filled.now is not None and filled.now.measured,
+        unmeasured=filled.unmeasured,
         exact=filled.now is not None and filled.now.exact,
     )
     crumbs = session_crumbs(opened.session)

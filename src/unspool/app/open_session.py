@@ -127,6 +127,7 @@ def _near(context: AppContext, found: FoundLog, session: Session) -> list[FoundL
     wherever they are."""
     beside = list(by_id(found.agent_id).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
     wanted = {source_id(session.source)} if session.source else set()
+    wanted |= {link.session for link in session.links if link.relation == "copied-from"}
     wanted |= _sharing_history(context, found.session_id)
     for name in wanted - {log.session_id for log in beside}:
         with suppress(NotFound):

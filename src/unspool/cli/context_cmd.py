@@ -33,7 +33,7 @@ def context_heading(filled: "ContextWindow") -> "Iterator[str]":
         return
     of = f" of {filled.window:,}" if filled.window else ""
     share = f", {filled.share:.1%}" if filled.share is not None else ""
-    how = "measured" if now.measured else "estimated: the log tells no figures"
+    how = "measured" if now.measured else f"estimated: {filled.unmeasured}" if filled.unmeasured else "estimated"
     how = f"exact: the log keeps the request; {how}" if now.exact else how
     yield f"{safe_text(now.model) or 'unknown model'}: {now.total:,} tokens{of} at the last request ({how}{share})"
     if filled.share is not None:

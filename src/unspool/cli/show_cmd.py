@@ -189,7 +189,7 @@ _LISTED = 8
 _FIELDS = (
     "id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team",
     "started", "ended", "log", "titles", "lines", "links", "history", "todos", "source",
-    "reported_cost",
+    "reported_cost", "reported_credits",
 )  # fmt: skip
 """What JSON tells of the session itself."""
 
@@ -248,6 +248,8 @@ def _work(counted: "Figures") -> Iterator[tuple[str, str]]:
 
 
 def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
+    from unspool.figures import reported_cost
+
     yield "tokens", _usage(counted.usage)
     yield "… subagents", _usage(counted.agents_usage) if counted.agents_usage.total else ""
     for call in counted.models:
@@ -255,7 +257,8 @@ def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
         yield "model", f"{model} · {_usage(call.usage)}"
     names = ", ".join(name for name, _ in counted.cost.unpriced)
     unknown = f" (no known price: {names})" if names else ""
-    yield "cost", human.money(counted.cost.amount, floor=counted.cost.floor, unpriced=bool(names)) + unknown
+    if counted.models or counted.cost.amount:
+        yield "cost", human.money(counted.cost.amount, floor=counted.cost.floor, unpriced=bool(names)) + unknown
     if session.elsewhere:
         apart = human.money(counted.elsewhere.amount, floor=not counted.elsewhere.known)
         yield "… other versions", f"{apart} of it for requests that only they hold"
@@ -264,7 +267,7 @@ def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
         more = f"{human.money(copied.cost, floor=copied.usage.floor)} and {human.tokens(copied.usage.total)} tokens"
         turns = human.count(copied.turns, "turn")
         yield "… copied history", f"{turns} copied from {copied.session[:8]}, where {more} were paid; not counted here"
-    yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""
+    yield "agent's own figure", reported_cost(session)
     yield "context", f"{human.tokens(counted.context)} tokens at the last request" if counted.context else ""
 
 

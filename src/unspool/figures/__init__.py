@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from unspool import human
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
 from unspool.model import Call, CallEnd, Commit, FileChange, Push, Session, Turn, Usage
 from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall, count_ends
@@ -130,6 +131,12 @@ def all_turns(session: Session) -> Iterator[Turn]:
     yield from session.turns
     for branch in session.branches:
         yield from branch.turns
+
+
+def reported_cost(session: Session) -> str:
+    """What the agent itself says that a session cost, in dollars or in what it counts; empty where it says nothing."""
+    dollars = human.money(float(session.reported_cost)) if session.reported_cost else ""
+    return human.joined(dollars, session.reported_credits)
 
 
 def calls_of(session: Session) -> Iterator[ToolCall]:

@@ -9,7 +9,7 @@ nothing is left open: what was in the window is known exactly, and what was meas
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -101,6 +101,16 @@ class ContextWindow(msgspec.Struct, frozen=True):
     scale: float = 1.0
     """What an estimate has to be multiplied by to come to what the last request measured, where that is kept whole."""
 
+    measured: Literal["by request", "by session", ""] = ""
+    """What the log tells figures of: every request, or only the session together; nothing where it tells none."""
+
+    @property
+    def unmeasured(self) -> str:
+        """Why the windows are only estimated, in words; empty where requests were measured."""
+        if self.measured == "by session":
+            return "tokens are logged for the session, not by turn"
+        return "" if self.measured else "the log tells no figures"
+
     @property
     def share(self) -> float | None:
         """How much of the window is full; None where it is not known."""
@@ -117,10 +127,22 @@ def context_window(session: Session, recorded: RecordedRequests | None = None) -
     added: Counter[str] = Counter()
     for turn in turns:
         added.update(turn.added)
-    size = window_size(model, max((request.measured for request in fill.requests), default=0))
+    size = _window_size(session, model, max((request.measured for request in fill.requests), default=0))
     tools = tuple(sorted(fill.tools(), key=lambda tool: (-tool.tokens, tool.name)))
     compactions = sum(turn.compactions for turn in turns)
-    return ContextWindow(model, size, now, peak, turns, tools, compactions, dict(added), fill.scale)
+    told = _measured(session, fill.requests)
+    return ContextWindow(model, size, now, peak, turns, tools, compactions, dict(added), fill.scale, told)
+
+
+def _measured(session: Session, requests: Sequence[RequestWindow]) -> Literal["by request", "by session", ""]:
+    if any(request.measured for request in requests):
+        return "by request"
+    return "by session" if any(call.usage.context for one in session.messages for call in one.calls) else ""
+
+
+def _window_size(session: Session, model: str, sent: int) -> int | None:
+    """What the log says of the last model's window, where no request shows that it holds more; else what is known."""
+    return session.window if session.window >= max(1, sent) else window_size(model, sent)
 
 
 def request_windows(session: Session, recorded: RecordedRequests | None = None) -> Sequence[RequestWindow]:

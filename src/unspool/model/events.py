@@ -78,6 +78,8 @@ class Event(msgspec.Struct):
     team: bool = False
     turn: bool = False
     """A user or assistant line: it may be the tip of the conversation."""
+    rewinds: bool = False
+    """The conversation goes on from the line that it follows: what followed that one before was left."""
     blocks: tuple[Block | Result, ...] = ()
     prompt: Prompt | None = None
     part: Part | None = None
@@ -108,6 +110,15 @@ def _calls(event: Event) -> Iterator[Call]:
         yield from part.advice
 
 
+class HistoryBase(msgspec.Struct, frozen=True):
+    """Where the conversation before a log's first line is: at the beginning of another log."""
+
+    log: str
+    """What the name of that log ends with, but for its extension."""
+    end: int
+    """The bytes of it, unpacked, that belong to the conversation."""
+
+
 class Facts(msgspec.Struct):
     """What the lines of a log say of the session as a whole; the last word wins unless said otherwise."""
 
@@ -130,8 +141,11 @@ class Facts(msgspec.Struct):
     relocated: str = ""
     worktree_of: str = ""
     forked_from: str = ""
+    base: HistoryBase | None = None
     first_mode: str = ""
     reported_cost: str = ""
+    reported_credits: str = ""
+    window: int = 0
     started: datetime | None = None
     ended: datetime | None = None
     agents: dict[str, str] = {}

@@ -207,12 +207,18 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """The session log that its first prompt says it continues."""
     links: tuple[ChainLink, ...] = ()
     history: SharedHistory | None = None
+    earlier: tuple["Session", ...] = ()
+    """The conversation before it that other logs keep for it, oldest first. It is paid and found there."""
     elsewhere: tuple[Call, ...] = ()
     """Requests that only other versions of it made: they are paid with it, though it does not show them."""
     recorded: tuple[Push, ...] = ()
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
     """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
+    reported_credits: str = ""
+    """What the agent itself said it took of what it counts instead of dollars: how much of what."""
+    window: int = 0
+    """Tokens that the window of its last model holds, as the log says; 0 where it does not."""
     remote: str = ""
     """The web address of the repository that its folder is a checkout of, where that is known."""
 

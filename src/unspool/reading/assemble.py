@@ -199,6 +199,8 @@ class _Assembly:
             links=recorded_links(facts),
             recorded=tuple(_recorded(link) for link in facts.links),
             reported_cost=facts.reported_cost,
+            reported_credits=facts.reported_credits,
+            window=facts.window,
         )
 
     def _agent(self, name: str, tie: AgentCall) -> Agent:

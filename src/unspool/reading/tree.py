@@ -81,7 +81,7 @@ class ConversationTree:
         while at is not None and at not in known:
             known[at] = None
             walked.append(at)
-            if self.events[at].turn:
+            if self.events[at].turn or self.events[at].rewinds:
                 found = at
                 break
             at = self.strict[at]
@@ -210,13 +210,13 @@ class BranchMap:
         return first is not None and not first.synthetic and first.message not in self._messages.get(number, ())
 
     def _rival(self, at: int | None) -> Event | None:
-        """What the path that was kept says next after the fork: a prompt or an answer."""
+        """What the path that was kept says next after the fork: a prompt, an answer, or that it goes back to there."""
         step = self._next.get(at) if at is not None else self._root()
         for _ in range(10_000):
             if step is None:
                 return None
             event = self._events[step]
-            if _asked(event) or (event.part is not None and not event.part.synthetic):
+            if _asked(event) or event.rewinds or (event.part is not None and not event.part.synthetic):
                 return event
             step = self._next.get(step)
         return None

@@ -9,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
-from unspool.figures import all_turns, calls_of, family, tell_ends
+from unspool.figures import all_turns, calls_of, family, reported_cost, tell_ends
 from unspool.model import (
     Agent,
     Block,
@@ -26,7 +26,7 @@ from unspool.model import (
 from unspool.model.request import SentRequest
 from unspool.render.blocks import planned_in, problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
-from unspool.render.turns import STANDING, RenderContext, TurnItem, copied_summary, turn_items
+from unspool.render.turns import STANDING, RenderContext, TurnItem, copied_summary, earlier_summary, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
@@ -93,7 +93,7 @@ def _tokens(session: Session) -> Iterator[tuple[str, str]]:
         yield "tokens", f"{human.tokens(own.input)} in · {human.tokens(own.output)} out{least} · {cached}"
     if session.agents:
         yield "with subagents", f"{human.tokens(total_usage(*family(session)).total)} tokens in all"
-    yield "cost reported", human.money(float(session.reported_cost)) if session.reported_cost else ""
+    yield "cost reported", reported_cost(session)
 
 
 _ROLES = {"user": "User", "assistant": "Assistant", "system": "System", "": "Not in the log"}
@@ -154,6 +154,12 @@ def _block(block: Block | Result) -> Iterator[Node]:
 def opening_name(turn: Turn) -> str:
     """What a turn without a prompt is called; on a branch it goes on from the prompt that it left."""
     return f"Another answer to prompt {turn.number}" if turn.number else "Before the first prompt"
+
+
+def earlier_nodes(earlier: Session, view: View, number: int) -> Iterator[Node]:
+    """The turns of the conversation before a session that another log keeps; it is the session's nth such part."""
+    context = RenderContext.of(earlier, view, earlier.turns).inside(f"earlier-{number}-")
+    return chain.from_iterable(turn_nodes(turn, context, []) for turn in earlier.turns)
 
 
 def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
@@ -249,6 +255,9 @@ def transcript_nodes(session: Session, view: View | None = None) -> Iterator[Nod
 
 def _document(session: Session, view: View, turns: tuple[Turn, ...], leaving: dict[int, list[Fold]]) -> Iterator[Node]:
     yield from head_nodes(session, view)
+    for number, earlier in enumerate(() if view.turns else session.earlier, 1):
+        kept = tuple(earlier_nodes(earlier, view, number)) if view.full else ()
+        yield Fold("copied", earlier_summary(earlier), "", "quiet", children=kept)
     shown = tuple(turn for turn in turns if view.has_turn(turn.number))
     context, late = RenderContext.of(session, view, shown), list[Agent]()
     afters = (after for after in leaving if view.branches and view.has_turn(after))

@@ -102,11 +102,20 @@ class TurnItem(NamedTuple):
 
 def copied_summary(turns: Sequence[Turn], history: SharedHistory | None) -> str:
     """What stands in place of turns that were copied from another session: which, and where they are."""
-    numbers = [turn.number for turn in turns if turn.prompt is not None]
-    which = "The beginning" if not numbers else f"Prompt {numbers[0]}"
-    which = f"Prompts {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else which
     title = words.first_line(history.title, 80) if history is not None else ""
-    return f"{which} copied from {title or 'another session'}"
+    return f"{_prompt_numbers(turns)} copied from {title or 'another session'}"
+
+
+def earlier_summary(earlier: Session) -> str:
+    """What stands in place of turns that another log keeps: which of its prompts they are."""
+    return f"Before: {_prompt_numbers(earlier.turns).lower()} of {words.first_line(earlier.title, 80)}"
+
+
+def _prompt_numbers(turns: Sequence[Turn]) -> str:
+    numbers = [turn.number for turn in turns if turn.prompt is not None]
+    if len(numbers) > 1:
+        return f"Prompts {numbers[0]} to {numbers[-1]}"
+    return f"Prompt {numbers[0]}" if numbers else "The beginning"
 
 
 def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:

@@ -28,7 +28,7 @@ def begin_long_notice(item: TurnItem, anchor: str, view: SessionView) -> tuple[N
     if view.options.single_page or not isinstance(first, Fold) or (weight := _weight(item.block)) < LONG:
         return item.nodes
     begun = tuple(short for child in first.children for short in shorten(child))
-    whole = Link(f"All of it, {human.size(weight)}", f"page:{NOTICES}#{elements.ident(anchor)}")
+    whole = Link(f"page:{NOTICES}#{elements.ident(anchor)}", f"All of it, {human.size(weight)}")
     return (msgspec.structs.replace(first, children=(*begun, whole)), *rest)
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unspool import human
-from unspool.figures import Figures, tell_ends
-from unspool.model import Session, SharedHistory
+from unspool.figures import Figures, reported_cost, tell_ends
+from unspool.model import Session
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
 from unspool.render.transcript import RELATIONS
@@ -85,7 +85,7 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
     yield Tile("Prompts", f"{counted.turns:,}", left)
     yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
     yield Tile("Tool calls", f"{counted.tool_calls:,}", tell_ends(counted.ends))
-    yield from _tokens(counted, session.history)
+    yield from _tokens(session, counted)
     yield from _made(counted)
     if took := human.elapsed(session.started, session.ended):
         yield Tile("Duration", took)
@@ -95,13 +95,15 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
         yield Tile("Compactions", f"{counted.compactions:,}")
 
 
-def _tokens(counted: Figures, history: SharedHistory | None) -> Iterator[Tile]:
+def _tokens(session: Session, counted: Figures) -> Iterator[Tile]:
     used = counted.usage + counted.agents_usage
     if used.total:
         cached = f"{used.cache_read / used.context:.0%} from cache" if used.cache_read and used.context else ""
         yield Tile("Tokens", human.tokens(used.total), cached, f"{used.total:,}")
-    cost = counted.cost
-    if cost.amount or cost.unpriced:
+    cost, history, said = counted.cost, session.history, reported_cost(session)
+    if said and (cost.unpriced or not cost.amount):
+        yield Tile("Cost", format_cost(cost) or "unknown", f"{said} as the agent says")
+    elif cost.amount or cost.unpriced:
         note = f"without {', '.join(name for name, _ in cost.unpriced)}" if cost.unpriced else "at list prices"
         if history is not None and history.cost:
             note = f"its own; {human.money(history.cost, floor=history.usage.floor)} copied"

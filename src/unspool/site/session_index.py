@@ -13,6 +13,7 @@ from unspool.render.html.conversation import TimelineEvent
 from unspool.render.html.elements import HtmlOptions, content, time_tag
 from unspool.render.html.nodes import nodes_html
 from unspool.render.html.prose import prose_html
+from unspool.render.turns import earlier_summary
 from unspool.render.view import View, is_shown, turns_and_forks
 from unspool.site import summaries
 from unspool.site.session_head import render_head
@@ -28,7 +29,11 @@ WHOLE = 20_000
 
 def _timeline(view: SessionView) -> str:
     """The turns of the live conversation, and where others leave it."""
-    items: list[str] = []
+    page = view.addresses.turn(view.session.turns[0].number) if view.session.turns else ""
+    items = [
+        html.timeline_item(elements.site_link(page, earlier_summary(earlier), "said"))
+        for earlier in view.session.earlier
+    ]
     steps = turns_and_forks(view.session.turns, {branch.after for branch in view.leaving[0]})
     for copied, run in copied_runs(steps):
         made = [

@@ -18,8 +18,8 @@ from unspool.render.html import elements
 from unspool.render.html.elements import HtmlOptions, time_tag
 from unspool.render.html.nodes import nodes_html
 from unspool.render.notices import run_summary
-from unspool.render.transcript import opening_name
-from unspool.render.turns import AgentItem, TurnItem, copied_summary, turn_items
+from unspool.render.transcript import earlier_nodes, opening_name
+from unspool.render.turns import AgentItem, TurnItem, copied_summary, earlier_summary, turn_items
 from unspool.site.address import agent_anchor
 from unspool.site.long_notices import begin_long_notice
 from unspool.site.session_view import SessionView, format_cost
@@ -188,6 +188,15 @@ def fold_copied(turns: list[Turn], view: SessionView, made: str) -> str:
     href = view.session_href(history.session) if history is not None else ""
     link = elements.link_around(href, "Open it there") if href else ""
     return html.copied_turns(copied_summary(turns, history), link, made)
+
+
+def fold_earlier(view: SessionView) -> Iterator[str]:
+    """The markup of the conversation before that other logs keep, each part behind one line."""
+    for number, earlier in enumerate(view.session.earlier, 1):
+        href = view.session_href(earlier.id) if earlier.id != view.session.id else ""
+        link = elements.link_around(href, "Open it there") if href else ""
+        made = nodes_html(earlier_nodes(earlier, view.context.view, number), view.html_options(earlier.started))
+        yield html.copied_turns(earlier_summary(earlier), link, made)
 
 
 def agent_title(agent: Agent) -> str:

@@ -32,6 +32,7 @@ from unspool.site.turn_layout import (
     agent_turns,
     copied_runs,
     fold_copied,
+    fold_earlier,
     render_agent,
 )
 
@@ -70,6 +71,8 @@ def render_turns(chapter: Chapter, leaf: Leaf, view: SessionView, renderer: Turn
     afters = {branch.after for branch in view.leaving[own] if branch.after >= first}
     if leaf.path in following:
         afters = {after for after in afters if after < following[leaf.path]}
+    if chapter is view.addresses.live and leaf.path == chapter.first:
+        yield from fold_earlier(view)
     for copied, run in copied_runs(turns_and_forks(leaf.turns, afters)):
         made = "".join(
             branch_switcher(view, own, step, own) if isinstance(step, int) else renderer.turn(step) for step in run

@@ -16,7 +16,7 @@ from unspool.agents.events import answered, as_message, as_notice, as_prompt, as
 from unspool.agents.lines import PlainParser
 from unspool.agents.records import Detail
 from unspool.agents.values import items, mapping, moment, text, whole
-from unspool.model import Block, Event, Image, Json, Part, Place, Plan, Result, Unknown, Usage
+from unspool.model import Block, Event, HistoryBase, Image, Json, Part, Place, Plan, Result, Unknown, Usage
 
 _QUIET = frozenset({"world_state", "inter_agent_communication_metadata", "security_risk_score"})
 _SPOKEN = model_items.ITEMS - {*model_items.ANSWERS, "tool_search_output", "agent_message"}
@@ -153,7 +153,7 @@ class CodexParser(PlainParser):
         gone = self._starts[-turns:] if turns else []
         if gone:
             del self._starts[-turns:]
-            event.link, event.parent, event.turn = False, gone[0] or None, True
+            event.link, event.parent, event.rewinds = False, gone[0] or None, True
         return as_notice(event, "rewind", f"{turns} turn{'s' * (turns != 1)} taken back", {"turns": turns})
 
     def used(self, used: Json, total: Json, at: tuple[Place, datetime | None], request: str = "") -> Event | None:
@@ -308,6 +308,8 @@ class CodexParser(PlainParser):
             self.note_time(moment(said.get("timestamp")))
             base = text(mapping(said.get("history_base")).get("thread_id"))
             facts.forked_from = text(said.get("forked_from_id")) or (base if base != facts.session else "")
+            if len(base) >= _SHORTEST_ID:
+                facts.base = HistoryBase(base, whole(mapping(said.get("history_base")).get("end_byte_offset")))
             facts.custom_title = self._name or ""
         facts.cwd = facts.cwd or text(said.get("cwd"))
         facts.branch = facts.branch or text(mapping(said.get("git")).get("branch"))

@@ -43,6 +43,7 @@ def told(
     found: Event | None = None
     if kind == "token_count":
         info = mapping(said.get("info"))
+        parser.facts.window = whole(info.get("model_context_window")) or parser.facts.window
         found = parser.used(info.get("last_token_usage"), info.get("total_token_usage"), (place, time))
     elif kind == "item_completed":
         return _item(parser, said, place, time, data)
@@ -50,6 +51,7 @@ def told(
         event = parser.begin(place, time, "prompt")
         found = parser.prompt(event, text(said.get("message")), _images(event, said), told=True)
     elif kind in ("task_started", "turn_started"):
+        parser.facts.window = whole(said.get("model_context_window")) or parser.facts.window
         parser.turn(text(said.get("turn_id")), started=True)
     elif is_end(kind):
         call = text(said.get("call_id")) or text(said.get("callId"))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from unspool.agents.stores import Database
 
 _EDITOR = tuple(f"{above}globalStorage/state.vscdb" for above in ("", "User/", "Cursor/User/"))
+_WORKSPACES = tuple(f"{above}workspaceStorage/*/state.vscdb" for above in ("", "User/", "Cursor/User/"))
+_TABS = "workbench.panel.aichat.view.aichat.chatdata"
+"""What the database of a project calls the chats of the first versions."""
 _CHATS = ("chats/*/*/store.db", ".cursor/chats/*/*/store.db")
 _TRANSCRIPTS = tuple(
     f"{above}agent-transcripts/{name}"
@@ -68,7 +71,7 @@ class CursorAgent(StoreAgent):
         return super().recognises(data) or (line and isinstance(mapping(data.get("message")).get("content"), list))
 
     def fingerprint(self, root: Path) -> str:
-        databases = [*_found(root, _EDITOR), *_found(root, _CHATS)]
+        databases = [*_found(root, _EDITOR), *_found(root, _WORKSPACES), *_found(root, _CHATS)]
         files = [file for path in databases for file in database_files(path)]
         state = file_states((*files, *_transcripts(root)))
         known = "\n".join(sorted(self._known_elsewhere(root))) if state else ""
@@ -89,6 +92,10 @@ class CursorAgent(StoreAgent):
                         yield session, records
             except database_errors() as error:
                 problems.append(f"Cannot read {path}: {error}.")
+        for session, records in _in_tabs(_found(root, _WORKSPACES), problems):
+            if session.id not in known:
+                known.add(session.id)
+                yield session, records
         for path in _found(root, _CHATS):
             if path.parent.name not in known:
                 known.add(path.parent.name)
@@ -160,8 +167,7 @@ def _folders_of(user: Path, problems: list[str]) -> dict[str, str]:
     """The project of each chat that the databases of projects name."""
     found: dict[str, str] = {}
     for path in sorted(user.glob("workspaceStorage/*/state.vscdb")):
-        place = read_small_json(path.with_name("workspace.json")) or {}
-        folder = unquote(urlsplit(text(place.get("folder")) or text(place.get("workspace"))).path)
+        folder = _project(path)
         if not folder:
             continue
         try:
@@ -175,6 +181,33 @@ def _folders_of(user: Path, problems: list[str]) -> dict[str, str]:
         except database_errors() as error:
             problems.append(f"Cannot read {path}: {error}.")
     return found
+
+
+def _project(path: Path) -> str:
+    """The project whose database this is."""
+    place = read_small_json(path.with_name("workspace.json")) or {}
+    return unquote(urlsplit(text(place.get("folder")) or text(place.get("workspace"))).path)
+
+
+def _in_tabs(paths: Iterable[Path], problems: list[str]) -> Iterator[tuple[StoredSession, GetRecords]]:
+    """Chats of the first versions, which the databases of projects hold; the global one has those that came over."""
+    for path in paths:
+        try:
+            with database_snapshot(path) as db:
+                found = columns(db, "ItemTable") and db.execute("SELECT value FROM ItemTable WHERE key = ?", (_TABS,))
+                held = [_object(value) for (value,) in found or ()]
+        except database_errors() as error:
+            problems.append(f"Cannot read {path}: {error}.")
+            continue
+        folder = _project(path) if held else ""
+        for tab in (mapping(tab) for one in held for tab in items(one.get("tabs"))):
+            name, raw = text(tab.get("tabId")) or text(tab.get("id")), msgspec.json.encode(tab)
+            if name and items(tab.get("bubbles")):
+                state = f"{hashlib.sha256(raw).hexdigest()} {folder}"
+                session = StoredSession(name, state, min(whole(tab.get("lastSendTime")) / 1000, 1e10))
+                place = StoredRecord("place", name, msgspec.json.encode({"folder": folder}))
+                held_tab = StoredRecord("tab", name, raw)
+                yield session, lambda place=place, tab=held_tab: iter((place, tab))  # type: ignore[misc]
 
 
 def _object(value: object) -> dict[str, Json]:

@@ -65,6 +65,8 @@ class CursorParser(WholeLogParser):
             yield from self._place(record)
         if "composer" in kinds or "bubble" in kinds:
             yield from self._editor(kinds.pop("composer", []), kinds.pop("bubble", []))
+        for record in kinds.pop("tab", ()):
+            yield from self._tab(mapping(record.data), record.entry.place)
         if "meta" in kinds or "blob" in kinds:
             yield from self._chat(kinds)
         yield from self._transcript(kinds, entries)
@@ -158,6 +160,21 @@ class CursorParser(WholeLogParser):
         yield as_message(event, part, blocks)
         if tool.get("status") != "loading" and (tool.get("result") is not None or tool.get("status")):
             yield _result(Event("notice", event.place, f"{event.id}=", time=event.time), call, tool)
+
+    def _tab(self, data: dict[str, Any], place: Place) -> Iterator[Event]:
+        """A chat of the first versions: what was asked and answered, and which model answered."""
+        self.facts.generated_title = text(data.get("chatTitle")) or text(data.get("title"))
+        for name in ("createdAt", "lastSendTime"):
+            self.note_time(moment(data.get(name)))
+        for number, one in enumerate(map(mapping, items(data.get("bubbles")))):
+            event, words = self._event(str(number), place), text(one.get("text")) or text(one.get("rawText"))
+            if one.get("type") == "user":
+                yield self._follow(_typed(event, words))
+            elif one.get("type") in ("ai", "assistant"):
+                part = Part(event.id, "", text(one.get("modelType")), None, "end")
+                yield self._follow(as_message(event, part, [said(event, event.id, words)] if words else []))
+            else:
+                yield self._follow(as_unknown(event, text(one.get("type")) or "bubble", one))
 
     # the command line
 

@@ -19,7 +19,7 @@ from unspool.agents.events import (
     thought,
 )
 from unspool.agents.lines import Cursor
-from unspool.agents.values import items, mapping, moment, text, whole
+from unspool.agents.values import add_cost, items, mapping, moment, text, whole
 from unspool.agents.whole_logs import Chain, Record, WholeLogParser, document_entries, last_states
 from unspool.model import Block, Entry, Event, Image, Json, Part, Place, Unknown, Usage
 
@@ -68,7 +68,7 @@ class OpenCodeParser(WholeLogParser):
             yield from self._newer(one)
         if undone:
             told = self._event("revert", messages[-1], None)
-            told.turn = True
+            told.rewinds = True
             yield self._follow(as_notice(told, "rewind", "What follows the prompt before was taken back.", {}))
 
     def _gather(self, entries: Sequence[Entry]) -> tuple[list[_Stored], list[_Stored], list[Record]]:
@@ -126,6 +126,7 @@ class OpenCodeParser(WholeLogParser):
                 yield self._follow(event, removed=removed)
             return
         used, model = mapping(data.get("tokens")), text(data.get("modelID"))
+        self.facts.reported_cost = add_cost(self.facts.reported_cost, data.get("cost"))
         key = f"{created}:{model}:{whole(used.get('input'))}:{whole(used.get('output'))}"
         part = Part(
             key,
@@ -221,6 +222,7 @@ class OpenCodeParser(WholeLogParser):
                 yield self._follow(as_notice(event, "compaction", text(data.get("summary")), data), removed=one.removed)
             case "assistant":
                 model, used = mapping(data.get("model")), mapping(data.get("tokens"))
+                self.facts.reported_cost = add_cost(self.facts.reported_cost, data.get("cost"))
                 part = Part(key, "", text(model.get("id")), _usage(used), text(data.get("finish")))
                 yield self._follow(as_message(event, part, ()), removed=one.removed)
                 for number, block in enumerate(map(mapping, items(data.get("content")))):

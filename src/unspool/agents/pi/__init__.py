@@ -25,7 +25,7 @@ from unspool.agents.events import (
 from unspool.agents.lines import PlainParser
 from unspool.agents.log_files import LogFileAgent
 from unspool.agents.records import Detail, FoundLog
-from unspool.agents.values import items, mapping, moment, text, whole
+from unspool.agents.values import add_cost, items, mapping, moment, text, whole
 from unspool.model import Block, Event, Image, Json, Notice, Part, Place, Unknown, Usage
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class _Parser(PlainParser):
         self._model = ""
         self._ids: dict[str, str] = {}
         """By the id that a file gives, which another may give as well, one that is the same in copies alone."""
+        self._last = ""
 
     def line(self, data: dict[str, Json], place: Place) -> Event:
         kind, time = text(data.get("type")), moment(data.get("timestamp"))
@@ -101,6 +102,8 @@ class _Parser(PlainParser):
         if given:
             self._ids[given] = own
         event = Event("notice", place, own, parent, link=not given or "parentId" not in data, time=time)
+        event.rewinds = not event.link and (parent or "") != self._last
+        self._last = own
         if kind == "message":
             return self._message(event, mapping(data.get("message")), data)
         if kind == "custom_message":
@@ -129,9 +132,15 @@ class _Parser(PlainParser):
 
     def _use(self, event: Event, usage: Json, model: str = "") -> None:
         """A request that is no answer in the conversation: it was paid all the same."""
-        used = _usage(usage)
+        used = self._paid(usage)
         if used is not None:
             event.part = Part(event.id, "", model or self._model, used, "end")
+
+    def _paid(self, usage: Json) -> Usage | None:
+        """What a request used; what pi says that it cost is added up."""
+        said = mapping(mapping(usage).get("cost")).get("total")
+        self.facts.reported_cost = add_cost(self.facts.reported_cost, said)
+        return _usage(usage)
 
     def _message(self, event: Event, message: dict[str, Any], data: dict[str, Json]) -> Event:
         match message.get("role"):
@@ -179,7 +188,7 @@ class _Parser(PlainParser):
             blocks.append(Notice(event.place, kind, failed, {}, event.id, event.time))
         effort = text(message.get("thinkingLevel"))
         part = Part(
-            event.id, text(message.get("responseId")), model, _usage(message.get("usage")), stop,
+            event.id, text(message.get("responseId")), model, self._paid(message.get("usage")), stop,
             aborted=stop == "aborted", effort=effort,
         )  # fmt: skip
         return as_message(event, part, blocks)

@@ -35,6 +35,8 @@ class LogStart(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it holds summaries of other sessions."""
     line: str = ""
     """Id of its first prompt's line, which copies of its history have too."""
+    base: str = ""
+    """Id of the session whose log keeps the conversation before its first line."""
     digest: str = ""
     """Of all of it."""
 
@@ -69,7 +71,8 @@ def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:
         return LogStart()
     source = source_id(begun.source) if begun.source else ""
     digest = blake2b(msgspec.json.encode(begun), digest_size=8).hexdigest()
-    return LogStart(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), begun.line, digest)
+    return LogStart(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), begun.line,
+                    begun.forked_from if begun.base is not None else "", digest)  # fmt: skip
 
 
 Offered = Callable[[FoundLog], tuple[int, ...]]
@@ -125,7 +128,8 @@ class Neighbourhood:
             log = waiting.pop()
             if log.path not in listed:
                 listed[log.path] = log
-                waiting += [self._sources[log.path]] if log.path in self._sources else []
+                before = (self._sources.get(log.path), self._ids.get(self._starts[log.path].base))
+                waiting += [one for one in before if one is not None]
         del listed[found.path]
         return list(listed.values())
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from unspool.agents import FoundLog, by_id
+from unspool.errors import UnspoolError
 from unspool.figures import calls_of, family
-from unspool.model import ChainLink, Overview, Session
+from unspool.model import ChainLink, HistoryBase, Overview, Session
 from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger, line_hash
 from unspool.reading.prompts import plan_key, plans_of, prompt_title
@@ -23,7 +24,7 @@ from unspool.store.library.history import (
     may_share_history,
     priced_overview,
 )
-from unspool.store.library.read import count_log, read_head, read_tail
+from unspool.store.library.read import count_log, read_head, read_session, read_tail
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -48,6 +49,8 @@ class ChainHead(msgspec.Struct, frozen=True):
     """The key of the plan it implements."""
     source: str = ""
     started: datetime | None = None
+    base: HistoryBase | None = None
+    forked_from: str = ""
     summaries: dict[str, str] = {}
     """Summaries it holds, by the id of a line of the session they describe."""
 
@@ -69,6 +72,8 @@ def chain_head(found: FoundLog, kept: "KeptSessions | None" = None) -> ChainHead
         plan_key(plan) if plan is not None else 0,
         first.source if first is not None else "",
         facts.started,
+        facts.base,
+        facts.forked_from,
         facts.summaries,
     )
 
@@ -100,8 +105,29 @@ class Neighbours:
         self._counts: dict[str, CountedLog] = {}
 
     def linked(self, session: Session, found: FoundLog) -> Session:
-        """The session with its neighbours in a chain, the plans that they settle, and what its other versions used."""
-        return self._with_versions(self._in_chain(session, found), found)
+        """The session with its neighbours in a chain, the plans that they settle, what its other versions used, and the
+        conversation before it that other logs keep."""
+        linked = self._with_versions(self._in_chain(session, found), found)
+        earlier = tuple(self._earlier(found))[::-1]
+        return msgspec.structs.replace(linked, earlier=earlier) if earlier else linked
+
+    def _earlier(self, found: FoundLog) -> Iterator[Session]:
+        """What came before the first line of a log, the last first, as far as it is there to be read."""
+        seen = {found.path}
+        while (head := self._head(found)) is not None and (base := head.base) is not None:
+            files = (file for log in (found, *self._logs()) for file in (log, *log.versions))
+            named = (file for file in files if file.agent_id == found.agent_id and _stem(file).endswith(base.log))
+            log = next((file for file in named if file.path not in seen), None)
+            if log is None:
+                return
+            seen.add(log.path)
+            try:
+                before = read_session(log, self._kept, base.end)
+            except (UnspoolError, OSError):
+                return
+            if before.turns:
+                yield before
+            found = log
 
     def _with_versions(self, session: Session, found: FoundLog) -> Session:
         others = [log for log in found.versions if not is_part_of(log, found)]
@@ -235,6 +261,10 @@ class _Chain(NamedTuple):
     heads: list[ChainHead]
     carried_out: dict[str, FoundLog]
     """By session, the first that carries out its plan."""
+
+
+def _stem(found: FoundLog) -> str:
+    return os.path.basename(found.path).partition(".")[0]  # noqa: PTH119  hot
 
 
 def _first_line(session: Session) -> str:

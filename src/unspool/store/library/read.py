@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -175,15 +175,16 @@ def not_a_log(called: str) -> NotALog:
     return NotALog(f"{called} holds no session of an agent that unspool knows; `unspool agents` lists them.")
 
 
-def read_session(found: FoundLog, kept: "KeptSessions | None" = None) -> Session:
-    """The session of a found log with its subagents, before its neighbours are asked; `kept` has what is gone."""
+def read_session(found: FoundLog, kept: "KeptSessions | None" = None, end: int | None = None) -> Session:
+    """The session of a found log with its subagents, before its neighbours are asked; `kept` has what is gone. With an
+    `end`, what the log's first bytes hold of it, without subagents."""
     if not found.origin or kept is None:
-        return _read(found)
+        return _read(found, end)
     if kept.is_ghost(found):
         return kept.ghost(found)
     with kept.lent(found) as here:
         lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
-        return _at(_read(here), lent, f"{found.root}{os.sep}")
+        return _at(_read(here, end), lent, f"{found.root}{os.sep}")
 
 
 def _at(session: Session, lent: str, root: str) -> Session:
@@ -193,9 +194,16 @@ def _at(session: Session, lent: str, root: str) -> Session:
     return msgspec.structs.replace(session, agents=agents, log=msgspec.structs.replace(session.log, path=path))
 
 
-def _read(found: FoundLog) -> Session:
+def _read(found: FoundLog, end: int | None) -> Session:
     with GC_PAUSE:
-        return _assembled(found)
+        return _assembled(found) if end is None else _beginning_of(found, end)
+
+
+def _beginning_of(found: FoundLog, end: int) -> Session:
+    agent = by_id(found.agent_id)
+    with open_events(found.path, agent, found) as events:
+        read = list(takewhile(lambda event: event.place.offset < end, events))
+    return assemble(agent, found, Transcript(read, events.facts, log_file(found.path, end)), [])
 
 
 def _assembled(found: FoundLog) -> Session:
