@@ -8,7 +8,7 @@ import click
 
 from unspool import human
 from unspool.cli import hub_options, options
-from unspool.cli.output import WORTH_A_BAR, is_interactive, print_result, progress_bar, say_line
+from unspool.cli.output import is_interactive, print_result, progress, say_line
 from unspool.errors import NotFound, UsageProblem
 from unspool.files import scratch_folder
 from unspool.render.sanitize import one_line
@@ -93,14 +93,9 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
         say_line(f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {where}", err=True)
         around = "\n  ".join((f"{value.before}{value.shown}{value.after}", *value.others))
         say_line(f"  {value.path}\n  {around}\n  {_WAYS}", err=True)
+        usual = "k" if value.rule in ASKED else "a"
         answer = click.prompt(
-            "  ",
-            "k" if value.rule in ASKED else "a",
-            type=answers,
-            show_default=False,
-            show_choices=False,
-            prompt_suffix="> ",
-            err=True,
+            "  ", usual, type=answers, show_default=False, show_choices=False, prompt_suffix="> ", err=True
         )
         if answer == "q":
             raise click.Abort
@@ -315,15 +310,10 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
     secret = _secret(target)
     send = hub_sender(target.placed) if target.placed.hub is not None and not manner.dry_run else None
     with ExitStack() as drawn:
-        advance, total = drawn.enter_context(progress_bar("Looking for secrets", least=WORTH_A_BAR)), work_of(names)
+        advance = drawn.enter_context(progress(work_of(names), "Looking for secrets"))
         review = _Review(manner, left.keep, options.redaction_rules(left.personal), drawn.close)
         wanted = ShareSettings(
-            left.choices,
-            review.rules,
-            target.title,
-            review,
-            rehearsed=manner.dry_run,
-            advance=lambda done: advance(done, total),
+            left.choices, review.rules, target.title, review, rehearsed=manner.dry_run, advance=advance
         )
         share = drawn.enter_context(prepare_shares(library, names, wanted))
         made = [] if manner.dry_run else send(share) if send is not None else _made(share, target, library, secret)
