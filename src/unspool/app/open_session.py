@@ -57,6 +57,7 @@ class OpenSession:
         if (options, base) not in self._views:
             frame, addresses = Frame("/", prices=self._prices), Addresses(self.session, options, base)
             made = SessionView(self.session, self.counted, options, frame, addresses)
+            made.whole = not self.part
             same = {name: one for name, one in self._views.items() if name[0] == options}
             self._views = {**same, (options, base): made}
         return self._views[options, base]

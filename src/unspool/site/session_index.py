@@ -18,6 +18,7 @@ from unspool.render.view import View, is_shown, turns_and_forks
 from unspool.site import summaries
 from unspool.site.session_head import render_head
 from unspool.site.session_navigation import branch_switcher, pager_links
+from unspool.site.session_story import render_story
 from unspool.site.session_view import SessionView, format_cost
 from unspool.site.turn_layout import agent_summary, agent_title, copied_runs, fold_copied
 
@@ -156,7 +157,7 @@ def index_body(view: SessionView) -> str:
         timeline = elements.card("Timeline", timeline)
     elif timeline:
         timeline = f"{pager_links(view.addresses.live)}{elements.label('Timeline')}{timeline}"
-    return render_head(view) + view.frame.inset + timeline + "".join(_rest(view))
+    return render_head(view) + render_story(view) + view.frame.inset + timeline + "".join(_rest(view))
 
 
 def _rest(view: SessionView) -> Iterator[str]:

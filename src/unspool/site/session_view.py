@@ -110,6 +110,8 @@ class SessionView:
     ) -> None:
         self.session, self.counted, self.options, self.frame = session, counted, options, frame
         self.name = shorten_line(session.title, 120) or "Untitled session"
+        self.whole = True
+        """Whether all of the session was read: else nobody knows yet what came of it."""
         self.addresses = addresses or Addresses(session, options)
         limit = 0 if options.single_page else MAX_INLINE_AGENT
         self.context = RenderContext.of(session, View(full=True, agents=True, agent_limit=limit, hide=options.hide))

@@ -1,0 +1,110 @@
+"""The strip of a session: its whole run in one line of colours, each piece a link to where it is told."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from unspool import human
+from unspool.model import Block, Notice, Prompt, Text, Thinking, ToolCall, Turn
+from unspool.site.session_view import SessionView
+from unspool.site.summaries import prompt_line
+
+Happening = Literal["you", "thinking", "looking", "running", "changing", "subagent", "failed", "answer", "compacted"]
+
+HAPPENINGS: tuple[Happening, ...] = (
+    "you", "thinking", "looking", "running", "changing", "subagent", "failed", "answer", "compacted",
+)  # fmt: skip
+_ROLES: dict[str, Happening] = {
+    "read": "looking", "search": "looking", "web": "looking", "write": "changing", "edit": "changing",
+    "shell": "running", "agent": "subagent", "plan": "answer", "question": "answer",
+}  # fmt: skip
+_STANDING: frozenset[Happening] = frozenset({"you", "failed", "compacted"})
+"""What is not joined with what happened around it."""
+_PIECES = 140
+_LONGEST = 600.0
+"""Seconds of a piece that count: whoever waits for longer is away."""
+
+
+class StripPiece(NamedTuple):
+    """A stretch of a run: what mostly happened, for how long, in words, and where it is told."""
+
+    kind: Happening
+    seconds: float
+    says: str
+    href: str
+
+
+class _Step(NamedTuple):
+    kind: Happening
+    seconds: float
+    item: Prompt | Block
+    name: str
+
+
+def strip_pieces(view: SessionView) -> list[StripPiece]:
+    """The run of the live conversation, with waiting between turns left out; few enough to be told apart."""
+    steps = [step for turn in view.session.turns for step in _steps(turn)]
+    least = sum(step.seconds for step in steps) / _PIECES
+    joins = len(steps) > _PIECES
+    pieces: list[StripPiece] = []
+    group: list[_Step] = []
+    for step in steps:
+        apart = step.kind in _STANDING or any(one.kind in _STANDING for one in group)
+        full = joins and sum(one.seconds for one in group) >= least
+        if group and (apart or full or (not joins and group[-1].kind != step.kind)):
+            pieces.append(_piece(group, view))
+            group = []
+        group.append(step)
+    return [*pieces, *([_piece(group, view)] if group else [])]
+
+
+def _steps(turn: Turn) -> Iterator[_Step]:
+    """What happened in a turn, each until the next began or its answer came."""
+    items: list[tuple[Happening, Prompt | Block, str]] = []
+    if turn.prompt is not None:
+        items.append(("you", turn.prompt, f"Prompt {turn.number}: {prompt_line(turn.prompt, 80)}"))
+    items += [(kind, block, name) for block in turn.blocks for kind, name in _happening(block)]
+    times = [_time(item) for _, item, _ in items]
+    for at, (kind, item, name) in enumerate(items):
+        later = (time for time in times[at + 1 :] if time is not None)
+        until = _answered(item) or next(later, None) or turn.ended
+        own = times[at]
+        took = (until - own).total_seconds() if own is not None and until is not None else 0.0
+        yield _Step(kind, min(max(took, 0.0), _LONGEST), item, name)
+
+
+def _happening(block: Block) -> Iterator[tuple[Happening, str]]:
+    match block:
+        case Thinking():
+            yield "thinking", "thinking"
+        case Text():
+            yield "answer", "answer"
+        case ToolCall():
+            yield "failed" if block.end == "failed" else _ROLES.get(block.role, "running"), block.name
+        case Notice(kind="compaction"):
+            yield "compacted", "compacted"
+
+
+def _time(item: Prompt | Block) -> datetime | None:
+    return getattr(item, "time", None)
+
+
+def _answered(item: Prompt | Block) -> datetime | None:
+    return item.result.time if isinstance(item, ToolCall) and item.result is not None else None
+
+
+def _piece(group: list[_Step], view: SessionView) -> StripPiece:
+    weights: Counter[Happening] = Counter()
+    for step in group:
+        weights[step.kind] += int(step.seconds * 1000) + 1
+    kind, first = weights.most_common(1)[0][0], group[0]
+    if first.kind == "you":
+        says = first.name
+    else:
+        names = Counter(step.name for step in group).most_common(4)
+        what = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in names)
+        says = f"{'Failed: ' if kind == 'failed' else ''}{what}"
+    took = sum(step.seconds for step in group)
+    lasted = human.duration(took) if took >= 1 and first.kind != "you" else ""
+    return StripPiece(kind, took, human.joined(says, lasted), view.addresses.link(first.item))
