@@ -50,7 +50,7 @@ def test_commits_files_and_the_last_tests_are_what_is_left() -> None:
     log.prompt("Test it").assistant(first).result(first, "== 3 failed in 1s ==", error=True)
     log.assistant(second).result(second, "== 41 passed in 2s ==").assistant(log.text("All is well now."))
     page = index(session_of(log))
-    assert '<b class="good">41 passed</b>' in page
+    assert '<span class="good">41 passed</span>' in page
 
 
 @pytest.mark.parametrize("whole", demo(), ids=lambda one: one.id[:8])

@@ -12,6 +12,7 @@ from unspool.model import Text, Turn
 from unspool.render.html import elements
 from unspool.render.html.elements import HtmlOptions, content
 from unspool.render.html.prose import prose_html
+from unspool.render.view import is_shown
 from unspool.site.page_template import as_markup, fill_template
 from unspool.site.session_strip import HAPPENINGS, StripPiece, strip_pieces
 from unspool.site.session_view import SessionView
@@ -106,15 +107,15 @@ def _left_behind(view: SessionView) -> Iterator[Markup]:
     changed = [file for file in counted.files if file.writes]
     if changed:
         added, removed = sum(file.added for file in changed), sum(file.removed for file in changed)
-        signs = f'<span class="plus">+{added:,}</span> <span class="minus">−{removed:,}</span>'
+        signs = f"{elements.span('plus', f'+{added:,}')} {elements.span('minus', f'−{removed:,}')}"
         yield as_markup(f"{elements.strong(f'{len(changed):,}')} {'file' if len(changed) == 1 else 'files'} {signs}")
-    runs = list(find_test_runs(calls_of(view.session)))
+    runs = [run for run in find_test_runs(calls_of(view.session)) if is_shown(run.call, view.options.hide)]
     if runs:
         last = runs[-1]
         ended = {True: "passed", False: "failed", None: "ended, nobody knows how"}[last.passed]
-        tone = {True: "good", False: "bad", None: ""}[last.passed]
-        words = f'<b class="{tone}">{content(last.said or ended)}</b>' if tone else content(ended)
-        yield as_markup(elements.link_around(view.addresses.link(last.call), f"last tests {words}"))
+        tone = {True: "good", False: "bad", None: "quiet"}[last.passed]
+        words = f"last tests {elements.span(tone, last.said or ended)}"
+        yield as_markup(elements.link_around(view.addresses.link(last.call), words))
     approved = sum(plan.status == "approved" for plan in counted.plans)
     if counted.plans:
         yield as_markup(content(f"{human.count(len(counted.plans), 'plan')}, {approved} approved"))

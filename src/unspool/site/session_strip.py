@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from unspool import human
 from unspool.model import Block, Notice, Prompt, Text, Thinking, ToolCall, Turn
+from unspool.render.view import is_shown
 from unspool.site.session_view import SessionView
 from unspool.site.summaries import prompt_line
 
@@ -44,7 +45,7 @@ class _Step(NamedTuple):
 
 def strip_pieces(view: SessionView) -> list[StripPiece]:
     """The run of the live conversation, with waiting between turns left out; few enough to be told apart."""
-    steps = [step for turn in view.session.turns for step in _steps(turn)]
+    steps = [step for turn in view.session.turns for step in _steps(turn, view.options.hide)]
     least = sum(step.seconds for step in steps) / _PIECES
     joins = len(steps) > _PIECES
     pieces: list[StripPiece] = []
@@ -59,12 +60,13 @@ def strip_pieces(view: SessionView) -> list[StripPiece]:
     return [*pieces, *([_piece(group, view)] if group else [])]
 
 
-def _steps(turn: Turn) -> Iterator[_Step]:
+def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
     """What happened in a turn, each until the next began or its answer came."""
     items: list[tuple[Happening, Prompt | Block, str]] = []
     if turn.prompt is not None:
         items.append(("you", turn.prompt, f"Prompt {turn.number}: {prompt_line(turn.prompt, 80)}"))
-    items += [(kind, block, name) for block in turn.blocks for kind, name in _happening(block)]
+    shown = (block for block in turn.blocks if is_shown(block, hidden))
+    items += [(kind, block, name) for block in shown for kind, name in _happening(block)]
     times = [_time(item) for _, item, _ in items]
     for at, (kind, item, name) in enumerate(items):
         later = (time for time in times[at + 1 :] if time is not None)

@@ -87,7 +87,7 @@ _FOUND = r"""() => {
       if (name.startsWith("on") || name === "srcdoc" || name === "style") found.push(`${one.tagName} ${name}=${value}`);
       if (!["href", "src", "action", "formaction", "xlink:href", "data", "poster"].includes(name)) continue;
       const scheme = URL.canParse(value, location.href) ? new URL(value, location.href).protocol : "https:";
-      const fine = (schemes[one.tagName] || []).includes(scheme) || (one.download && scheme === "data:");
+      const fine = (schemes[one.tagName.toUpperCase()] || []).includes(scheme) || (one.download && scheme === "data:");
       if (!fine) found.push(`${one.tagName} ${name}=${value}`);
     }
     if (active.includes(one.tagName) && one.closest("main") && one.type !== "application/json")
