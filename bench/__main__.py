@@ -137,7 +137,7 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         made = partial(_source, seed=options.seed)
         yield from scale.rows(made, options.sizes, _plot(options, "scale"))
     if "pages" in options.parts:
-        yield from map(_said, pages.rows(source, next(_real(options), None)))
+        yield from pages.rows(source, next(_real(options), None))
     yield from _hub(options)
     if options.fuzz:
         yield fuzz.row(source, options.examples, options.seed)

@@ -30,7 +30,7 @@ _LONG_TASK = 0.05
 _QUIET = 2_000
 """Milliseconds without a long task after which a page is taken to have come to rest."""
 _WAY, _SPEED = 24_000, 4_000
-"""Pixels that are scrolled, and how many of them a second."""
+"""Pixels that are scrolled at most, and how many a second."""
 _TIMELINE = "disabled-by-default-devtools.timeline"
 _WHOLE, _ONE = "one file", "heaviest page"
 _EVENTS = ("blink.user_timing", "loading", _TIMELINE, f"{_TIMELINE}.frame")
@@ -183,15 +183,16 @@ def _opened(browser: Any, path: Path) -> Seen:
     page.evaluate(_REST)
     loaded = json.loads(browser.stop_tracing())["traceEvents"]
     nodes = page.evaluate("document.querySelectorAll('*').length")
+    room = page.evaluate("document.documentElement.scrollHeight - innerHeight")
     browser.start_tracing(page=page, categories=_EVENTS)
-    _scroll(context.new_cdp_session(page))
+    _scroll(context.new_cdp_session(page), min(_WAY, room * 3 // 4))  # what is laid out on the way may be lower
     scrolled = json.loads(browser.stop_tracing())["traceEvents"]
     context.close()
     return Seen(*_times(loaded), *_frames(scrolled), nodes)
 
 
-def _scroll(session: Any) -> None:
-    gesture = {"x": 640, "y": 400, "yDistance": -_WAY, "speed": _SPEED, "gestureSourceType": "mouse"}
+def _scroll(session: Any, way: int) -> None:
+    gesture = {"x": 640, "y": 400, "yDistance": -way, "speed": _SPEED, "gestureSourceType": "mouse"}
     session.send("Input.synthesizeScrollGesture", gesture)
 
 
