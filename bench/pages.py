@@ -102,8 +102,8 @@ def _long(template: Path, folder: Path) -> Path:
     """A log whose single file weighs SINGLE_MB."""
     probe = folder / "probe.html"
     _must(run([UNSPOOL, "json", str(template), "-o", str(probe)]))
-    share = template.stat().st_size / probe.stat().st_size
-    corpus.huge_log(template, round(SINGLE_MB * share + 0.5), folder / "source")
+    share = template.stat().st_size / probe.stat().st_size * 1.1  # a tenth, styles and scripts, is there only once
+    corpus.huge_log(template, round(SINGLE_MB * share), folder / "source")
     return next((folder / "source").rglob("*.jsonl"))
 
 
@@ -210,7 +210,7 @@ def _times(events: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
 
 def _frames(events: Sequence[dict[str, Any]]) -> tuple[tuple[float, ...], int]:
     """What lies between frames, and how many had a hole."""
-    drawn = sorted(one["ts"] for one in _named(events, "DrawFrame"))
+    drawn = sorted(one["ts"] for one in _named(events, "DrawFrame"))[1:]  # the first is there before anything moves
     told = (one["args"].get("frame_reporter", {}) for one in _named(events, "PipelineReporter"))
     blank = sum(bool(one.get("has_missing_content")) for one in told)
     return tuple((after - before) / 1e6 for before, after in pairwise(drawn)), blank
