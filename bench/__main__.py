@@ -22,6 +22,7 @@ from bench import (
     hostile,
     long_clone,
     memory,
+    pages,
     redact,
     scale,
     site,
@@ -30,7 +31,7 @@ from bench import (
 from bench.table import Row, lines
 
 PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile", "agents")
-LONG = ("before", "scale", "hub", "hub-scale")
+LONG = ("before", "scale", "pages", "hub", "hub-scale")
 """Only where they are named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
 _HUB_MB = 20
@@ -135,6 +136,8 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     if "scale" in options.parts:
         made = partial(_source, seed=options.seed)
         yield from scale.rows(made, options.sizes, _plot(options, "scale"))
+    if "pages" in options.parts:
+        yield from pages.rows(source, next(_real(options), None))
     yield from _hub(options)
     if options.fuzz:
         yield fuzz.row(source, options.examples, options.seed)

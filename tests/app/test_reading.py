@@ -19,6 +19,7 @@ from unspool.app.context import AppContext
 from unspool.app.open_session import get_session
 from unspool.cli.group import cli
 from unspool.figures import figures
+from unspool.site import address
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
 from unspool.site.turn_pages import session_folder
@@ -201,6 +202,22 @@ def test_a_late_page_of_a_long_session_does_not_wait_for_the_rest(
         assert "data-part" in got
         assert json.loads(get(f"{base}/ready").body) == {"ready": True}
         assert _turns(got) == _turns(get(f"{base}/page-020.html").text)
+
+
+def test_heavy_pages_of_a_long_session_are_the_same_before_the_rest_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_session, "LONG", 100_000)
+    monkeypatch.setattr(address, "HEAVY", 5_000)
+    log = _long(tmp_path, 60)
+    for page in ("page-003.html", "page-020.html"):
+        with served(desk_of(tmp_path / "projects")) as server:
+            base = f"{server}/s/{log.session_id}"
+            got = get(f"{base}/{page}").text
+            assert "data-part" in got
+            assert 1 <= len(re.findall('<section class="turn"', got)) < 5
+            get(f"{base}/ready")
+            assert _turns(got) == _turns(get(f"{base}/{page}").text)
 
 
 def test_a_session_that_changed_is_read_again(tmp_path: Path) -> None:

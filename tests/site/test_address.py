@@ -1,13 +1,16 @@
 """Addresses: every prompt and block has one place, and keeps it."""
 
+from itertools import pairwise
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.site.pages import demo, session, turn
 from unspool.figures import all_turns, family
-from unspool.model import Session
-from unspool.site.address import Addresses, Item, slug
+from unspool.model import LogFile, Place, Prompt, Session, Text, Turn
+from unspool.site.address import HEAVY, Addresses, Item, slug
 from unspool.site.options import SiteOptions
 
 
@@ -43,8 +46,6 @@ def test_an_anchor_is_the_time_in_milliseconds() -> None:
 def test_what_has_no_time_is_called_by_its_line() -> None:
     """Old logs have lines without a time."""
     (asked,) = items(session([turn(1, "ask")]))
-    import msgspec
-
     timeless = msgspec.structs.replace(asked, time=None)
     whole = session([msgspec.structs.replace(turn(1, "ask"), prompt=timeless)])
     assert Addresses(whole, SiteOptions()).anchor(timeless) == "line-1"
@@ -65,8 +66,6 @@ def test_a_log_that_grows_keeps_its_anchors(answers: list[int], step: int, more:
 @given(st.integers(0, 40), st.integers(1, 9), st.booleans())
 def test_every_turn_is_on_exactly_one_page(count: int, per_page: int, opening: bool) -> None:
     """Pages hold the turns in order, so many prompts each, what came before the first prompt with it."""
-    import msgspec
-
     turns = [turn(number, "x", at=number) for number in range(1, count + 1)]
     if opening:
         turns.insert(0, msgspec.structs.replace(turn(0, "x"), prompt=None))
@@ -77,6 +76,24 @@ def test_every_turn_is_on_exactly_one_page(count: int, per_page: int, opening: b
     assert sizes[-1] <= per_page
     assert len({leaf.path for leaf in live.leaves}) == len(live.leaves) >= 1
     assert live.first == "page-001.html"
+
+
+@given(st.lists(st.integers(1, HEAVY * 3 // 2), min_size=1, max_size=20), st.integers(1, 9))
+def test_a_page_is_heavy_only_where_one_prompt_is(weights: list[int], per_page: int) -> None:
+    """Pages hold fewer prompts where these are heavy, and no fewer than fit; what is in a turn does not matter, so that
+    those who know only where the prompts stand find the same pages."""
+    turns, at = [], 0
+    for number, weight in enumerate(weights, 1):
+        asked = Prompt(Place(number, at, 100), "text", "x")
+        turns.append(Turn(number, asked, (Text(Place(number, at + 1, 100), "y"),) if number % 2 else ()))
+        at += weight
+    whole = session(turns)
+    whole = msgspec.structs.replace(whole, log=LogFile("5e55.jsonl", at))
+    pages = [leaf.turns for leaf in Addresses(whole, SiteOptions(per_page=per_page)).live.leaves]
+    assert [one for page in pages for one in page] == turns
+    heavy = [[weights[one.number - 1] for one in page] for page in pages]
+    assert all(len(page) == 1 or (len(page) <= per_page and sum(page) <= HEAVY) for page in heavy)
+    assert all(len(page) == per_page or sum(page) + after[0] > HEAVY for page, after in pairwise(heavy))
 
 
 @pytest.mark.parametrize("hostile", ["../../etc", "a/b", "", "x" * 200, "ü", "<b>", "a b", "\ud800", ".hidden"])

@@ -17,6 +17,9 @@ from unspool.site.options import SiteOptions
 INDEX = "index.html"
 Item = Prompt | Block
 
+HEAVY = 600_000
+"""Bytes of log that a page of several prompts holds at most: as HTML they are rarely more, and mostly half of it."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -59,13 +62,14 @@ class Addresses:
         every = {agent.id: agent for member in reversed(list(family(session))) for agent in reversed(member.agents)}
         agents = [every[name] for name in sorted(every)]
         self._anchors = _anchors((session, *(agent.session for agent in agents)))
-        self.live = self._chapter("page-", session.turns)
+        self.live = self._chapter("page-", session.turns, session.log.size)
         self.branches = {
-            branch.number: self._aside(f"branch-{branch.number}", branch.turns)._replace(branch=branch)
-            for branch in session.branches
+            one.number: self._aside(f"branch-{one.number}", one.turns, _end(one.turns))._replace(branch=one)
+            for one in session.branches
         }
         self.agents = {
-            agent.id: self._aside(agent_anchor(agent), agent.session.turns)._replace(agent=agent) for agent in agents
+            one.id: self._aside(agent_anchor(one), one.session.turns, one.session.log.size)._replace(agent=one)
+            for one in agents
         }
         self._pages: dict[int, str] = {}
         for chapter in self.chapters():
@@ -106,15 +110,16 @@ class Addresses:
         """How a page is linked; a page that is all there is may be called anything, and links within itself."""
         return self._own if path == INDEX else path
 
-    def _chapter(self, name: str, turns: tuple[Turn, ...]) -> Chapter:
+    def _chapter(self, name: str, turns: tuple[Turn, ...], end: int) -> Chapter:
+        """`end` is where the last turn ends in its log."""
         if self._single:
             return Chapter((Leaf(INDEX, turns),))
-        pages = enumerate(_cut(turns, self._per_page), 1)
+        pages = enumerate(_cut(turns, self._per_page, end), 1)
         return Chapter(tuple(Leaf(f"{self._base}{name}{at:03}.html", page) for at, page in pages))
 
-    def _aside(self, name: str, turns: tuple[Turn, ...]) -> Chapter:
+    def _aside(self, name: str, turns: tuple[Turn, ...], end: int) -> Chapter:
         """A chapter whose first page is called by its name alone; no slug has a dot."""
-        first, *more = self._chapter(f"{name}.", turns).leaves
+        first, *more = self._chapter(f"{name}.", turns, end).leaves
         opening = Leaf(INDEX if self._single else f"{self._base}{name}.html", first.turns)
         return Chapter((opening, *more), f"{name}.")
 
@@ -132,12 +137,25 @@ def agent_anchor(agent: Agent) -> str:
     return f"agent-{slug(agent.id)}"
 
 
-def _cut(turns: tuple[Turn, ...], size: int) -> Iterator[tuple[Turn, ...]]:
-    """Pages of so many prompts; what came before the first prompt is with it."""
+def _cut(turns: tuple[Turn, ...], size: int, end: int) -> Iterator[tuple[Turn, ...]]:
+    """Pages of so many prompts, of fewer where these are heavy; what came before the first prompt is with it.
+
+    Where the prompts stand in the log is all that decides: whoever knows only that finds the same pages, and a log
+    that grows changes none but the last.
+    """
     opening = sum(turn.prompt is None for turn in turns[:1])
-    for start in range(0, max(1, len(turns) - opening), size):
-        first = start + opening if start else 0
-        yield turns[first : start + opening + size]
+    bounds = [turn.prompt.place.offset if turn.prompt else 0 for turn in turns] + [end]
+    first = opening
+    for at in range(opening + 1, len(turns)):
+        if at - first == size or bounds[at + 1] - bounds[first] > HEAVY:
+            yield turns[first if first > opening else 0 : at]
+            first = at
+    yield turns[first if first > opening else 0 :]
+
+
+def _end(turns: tuple[Turn, ...]) -> int:
+    """Where turns end in their log."""
+    return max((item.place.offset + item.place.size for item in _items(turns)), default=0)
 
 
 def _items(turns: Iterable[Turn]) -> Iterator[Item]:

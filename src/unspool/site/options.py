@@ -14,7 +14,7 @@ class SiteOptions(msgspec.Struct, frozen=True):
     """The default shows everything of a session, five prompts a page."""
 
     per_page: int = 5
-    """Prompts on a page."""
+    """Prompts on a page, at most: heavy ones are fewer."""
     single_page: bool = False
     """All of a session on its index page: timeline, turns, branches and subagents."""
     theme: Theme = "system"

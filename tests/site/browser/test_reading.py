@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.site.browser.making import made
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, pages, tab, too_wide
 from tests.site.search.chromium import until
@@ -238,6 +239,48 @@ def test_another_branch_and_a_subagent_have_pages_of_their_own(watched: Tab, sto
     assert page.locator(".turn, .answer").count() > 0
 
 
+@pytest.fixture
+def far(tmp_path: Path) -> Path:
+    """A single file of many turns, with code that is wider than the page."""
+    log = LogBuilder()
+    for number in range(1, 31):
+        log.prompt(f"Question {number}")
+        code = f"```python\nx = '{'wide ' * 40}'\n```\n\n```\nsmall\n```\n\n"
+        log.assistant(log.text(f"Answer {number}.\n\n{code}" + "Words.\n\n" * 9))
+        log.ran(f"grep tide{number}", "a line\n" * 40)
+    return made(tmp_path / "far.html", "json", str(log.write(tmp_path)))
+
+
+def test_what_is_far_away_is_laid_out_when_it_comes_near_and_in_print(watched: Tab, far: Path) -> None:
+    page = watched.open(far)
+    assert page.evaluate(_LAID_OUT) == [True, False]
+    page.evaluate("document.getElementById('turn-30').scrollIntoView()")
+    until(page, f"({_LAID_OUT})()[1]")
+    assert not page.evaluate(_LAID_OUT)[0]
+    page.emulate_media(media="print")
+    until(page, f"({_LAID_OUT})().every(Boolean)")
+
+
+def test_nothing_is_measured_before_it_is_seen(watched: Tab, far: Path) -> None:
+    """Of all that scrolls sideways only what is in view is asked how wide it is, and coloured; all can be reached."""
+    watched.page.add_init_script(_MEASURED)
+    page = watched.open(far)
+    until(page, "document.querySelectorAll('.hljs-string').length > 0")
+    tops = page.evaluate("measured.map((one) => one.getBoundingClientRect().top)")
+    assert 0 < max(tops) < DESKTOP["height"] * 2
+    assert page.evaluate("document.querySelector('#turn-30 .hljs-string')") is None
+    assert page.evaluate("document.querySelector('#turn-30 .language-python').closest('pre').tabIndex") == 0
+    assert page.evaluate("document.querySelector('#turn-1 .prose pre:last-of-type').tabIndex") == -1
+
+
+def test_an_anchor_far_away_is_led_to_at_once(watched: Tab, far: Path) -> None:
+    page = watched.open(far)
+    anchors = page.evaluate("Array.from(document.querySelectorAll('.turn [id^=msg-]'), (one) => one.id)")
+    for anchor in anchors[10::20]:
+        watched.open(far, anchor)
+        until(page, f"Math.abs(document.getElementById('{anchor}').getBoundingClientRect().top - 100) < 40")
+
+
 def test_times_are_those_of_the_reader(browser: Any, storm: Path) -> None:
     with tab(browser, timezone_id="Asia/Tokyo", locale="en-GB") as watched:
         page = watched.open(storm / "page-001.html")
@@ -296,6 +339,11 @@ def _with(archive: Path, markup: str) -> Path:
 
 
 _BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+_LAID_OUT = """() => ["turn-1", "turn-30"].map((name) =>
+  document.querySelector(`#${name} .answer`).checkVisibility({ contentVisibilityAuto: true }))"""
+_MEASURED = """window.measured = [];
+const width = Object.getOwnPropertyDescriptor(Element.prototype, "scrollWidth").get;
+Object.defineProperty(Element.prototype, "scrollWidth", { get() { measured.push(this); return width.call(this); } });"""
 _OPEN = "(one) => { while (one && one.open !== false) one = one.parentElement; return !one; }"
 _CLIPPED = """() => Array.from(document.querySelectorAll("main *")).filter((one) => {
   const style = getComputedStyle(one), cut = ["hidden", "clip", "auto", "scroll"].includes(style.overflowY);

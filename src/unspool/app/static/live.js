@@ -39,6 +39,7 @@ function carryFolds(from, to) {
 function place(told) {
   const turn = parsed(told.html).querySelector(".turn");
   if (!turn) return;
+  turn.classList.add("met"); // laid out at once: the page must not shrink while it is read
   const old = document.getElementById(turn.id), before = turnsOf().filter((one) => numberOf(one) < told.number).at(-1);
   if (old) { carryFolds(old, turn); old.replaceWith(turn); }
   else if (before) before.after(turn);
@@ -100,13 +101,13 @@ function follow(about) {
       for (const told of news.turns) place(told);
       for (const turn of turnsOf()) if (numberOf(turn) > news.last) turn.remove();
       since = news.mark;
-      if (following) down(); else if (!atEnd()) waiting = true;
+      if (!following && !atEnd()) waiting = true;
       show();
     },
     end: (_, close) => { close(); box.remove(); },
   });
   show();
-  if (following) requestAnimationFrame(down);
+  new ResizeObserver(() => { if (following) down(); }).observe(document.body); // turns grow, and have their height once they are seen
 }
 
 /* --- the board ----------------------------------------------------------------------------------------- */

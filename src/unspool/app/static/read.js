@@ -117,6 +117,7 @@ function mend(turn) {
   const ours = document.getElementById(turn.id);
   if (!ours || gist(ours) === gist(turn)) return;
   const told = document.adoptNode(turn);
+  told.classList.add("met"); // laid out at once: the page must not shrink while it is read
   ours.replaceWith(told);
   told.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true }));
 }

@@ -6,7 +6,7 @@
   const THEMES = ["system", "light", "dark"];
   const KINDS = [["thinking", "Thinking"], ["tools", "Tool calls"], ["notices", "Notices"], ["agents", "Subagents"],
     ["todos", "Todo lists"], ["images", "Images"]];
-  const CLIP = 250, TOO_LONG = 50000;
+  const CLIP = 250, TOO_LONG = 50000, LINE = /.{24}/; // the least that may be too wide for a small screen
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 
   /* --- theme: before the first paint ------------------------------------------------------------- */
@@ -74,6 +74,7 @@
     for (let at = target; at; at = at.parentElement) {
       if (at.tagName === "DETAILS") at.open = true;
       if (at.classList.contains("clip")) unclip(at);
+      if (at.classList.contains("turn")) at.classList.add("met"); // laid out now, so that its place is known
     }
     target.scrollIntoView({ block: "start" });
     if (!target.matches("details, a, button, [tabindex]")) target.tabIndex = -1;
@@ -101,20 +102,27 @@
     if (/^[\w.-]+\.html(?:#|$)/.test(href)) link.setAttribute("href", `?${gist[1]}/${href}`);
   }
 
-  /* --- long blocks, copying, colours: each when it comes into view --------------------------------- */
+  /* --- long blocks, copying, colours: each when it comes into view; nothing is measured before it does -------------- */
   const seen = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      seen.unobserve(target);
-      if (target.classList.contains("clip")) measure(target);
-      if (target.tagName === "PRE") { addCopy(target); colour(target); }
+    const met = entries.filter((entry) => entry.isIntersecting).map(({ target: one }) => [one, one.scrollHeight > CLIP + 40, one.scrollWidth > one.clientWidth]);
+    for (const [block, tall, wide] of met) { // after all were measured, so that they are laid out once
+      seen.unobserve(block);
+      if (block.classList.contains("clip")) clip(block, tall);
+      else if (!wide && block !== document.activeElement) block.removeAttribute("tabindex");
+      if (block.tagName === "PRE") { addCopy(block); colour(block); }
     }
   }, { rootMargin: "200px" });
-
-  function measure(block) {
-    if (block.classList.contains("whole")) return;
-    if (block.scrollHeight <= CLIP + 40) { block.classList.add("whole"); return; }
-    block.classList.add("cut");
+  /** Await blocks, folded ones once they are open. What may scroll sideways is reached by keyboard until it was measured. */
+  function tend(within) {
+    for (const block of all(":is(.clip, main pre:not([aria-hidden]), .table:not([tabindex]), .prose table):not(details:not([open]) *)", within)) {
+      if (!block.classList.contains("clip") && (block.tagName !== "PRE" || LINE.test(block.textContent))) block.tabIndex = 0;
+      seen.observe(block);
+    }
+  }
+  function clip(block, tall) {
+    if (block.matches(".whole, .cut")) return;
+    block.classList.add(tall ? "cut" : "whole");
+    if (!tall) return;
     const button = make("button", { class: "more", type: "button", "aria-expanded": "false", onclick: () => {
       const open = block.classList.toggle("whole");
       button.textContent = open ? "Show less" : "Show more";
@@ -153,11 +161,6 @@
       all("i", copy).forEach((mark) => mark.remove());
       return line.className === "gap" ? "" : signs[line.tagName] + copy.textContent;
     }).join("");
-  }
-  /** What scrolls sideways can be reached by keyboard. */
-  function reachable(within) {
-    const wide = all("pre, .table, .prose table", within).filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth);
-    for (const one of wide) one.tabIndex = 0;
   }
   let loading = null;
   function highlighter() {
@@ -201,8 +204,7 @@
   /* --- the bar ------------------------------------------------------------------------------------ */
   function cycle() {
     wear(THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length]);
-    kept(theme());
-    label();
+    kept(theme()), label();
   }
   function label() {
     for (const button of all("[data-do=theme]")) {
@@ -211,8 +213,7 @@
     }
   }
   function toggleAll() {
-    const folds = all("main details");
-    const open = folds.some((fold) => !fold.open);
+    const folds = all("main details"), open = folds.some((fold) => !fold.open);
     for (const fold of folds) fold.open = open;
   }
   function menu(place) {
@@ -238,11 +239,12 @@
 
   /* --- from prompt to prompt ----------------------------------------------------------------------- */
   function step(way) {
-    const prompts = all("main .turn > .prompt, .timeline > li[id]").filter((one) => one.checkVisibility());
-    const held = prompts.indexOf(document.activeElement), top = held < 0 ? 0 : prompts[held].getBoundingClientRect().top;
-    const stays = held >= 0 && top > 40 && top < window.innerHeight; // near the end of a page it cannot come to the top
-    const here = stays ? held : prompts.filter((one) => one.getBoundingClientRect().top < 80).length - 1;
-    const exact = stays || (here >= 0 && prompts[here].getBoundingClientRect().top > 40);
+    const placed = (prompt) => prompt.closest(".turn") ?? prompt; // a turn has a place before what is in it is laid out
+    const prompts = all(":is(main .turn > .prompt, .timeline > li[id]):not(details:not([open]) *)").filter((one) => placed(one).checkVisibility());
+    const held = prompts.indexOf(document.activeElement), top = (at) => placed(prompts[at]).getBoundingClientRect().top;
+    const stays = held >= 0 && top(held) > 40 && top(held) < window.innerHeight; // near the end of a page it cannot come to the top
+    const here = stays ? held : prompts.findLastIndex((_, at) => top(at) < 80);
+    const exact = stays || (here >= 0 && top(here) > 40);
     const next = prompts[way > 0 ? here + 1 : exact ? here - 1 : here];
     if (!next) { document.querySelector(way > 0 ? "a[rel=next]" : "a[rel=prev]")?.click(); return; }
     if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
@@ -262,26 +264,25 @@
   /** The rail says where the reader is. */
   let reached = "";
   const passing = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting && !target.closest(".agent:not(.own)")) reached = target.id;
+    for (const { isIntersecting, target } of entries) if (isIntersecting) reached = target.id;
     point();
   }, { rootMargin: "-10% 0px -75% 0px" });
-  function point(links = all(".rail a"), here = links.find((link) => reached && link.hash.slice(1) === reached)) {
-    for (const link of here ? links : []) if (link === here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+  function point() {
+    const here = reached && document.querySelector(`.rail a[href$="#${CSS.escape(reached)}"]`);
+    if (here) all(".rail a[aria-current]").forEach((link) => link.removeAttribute("aria-current")), here.setAttribute("aria-current", "true");
   }
 
   /* --- start ---------------------------------------------------------------------------------------- */
   function adorn(within) { // all of a page, or what somebody added to it
-    localTimes(within);
-    all(".clip, main pre:not([aria-hidden])", within).forEach((block) => seen.observe(block));
-    reachable(within), point();
-    for (const turn of [...all("main .turn[id]", within), ...(within.matches?.(".turn[id]") ? [within] : [])]) passing.observe(turn);
+    localTimes(within), tend(within), point();
+    for (const turn of [...all("main .turn[id]:not(.agent:not(.own) *)", within), ...(within.matches?.(".turn[id]") ? [within] : [])]) passing.observe(turn);
   }
   function start() {
     adorn(document), label();
     all("details.menu").forEach(menu);
     document.addEventListener("unspool:added", (event) => adorn(event.target));
     document.addEventListener("unspool:hide", (event) => conceal(event.detail)); // what is hidden where no address says so
-    document.addEventListener("toggle", (event) => { if (event.target.open) reachable(event.target); }, true);
+    document.addEventListener("toggle", (event) => { if (event.target.open) tend(event.target); }, true);
     const does = { theme: cycle, help, rail: () => railToggle() };
     document.addEventListener("click", (event) => {
       const act = does[event.target.closest("[data-do]")?.dataset.do];
