@@ -59,7 +59,8 @@ def parse_repository(_: click.Context, __: click.Parameter, value: str) -> str:
 PAGES = (
     click.option("--repo", "repository", default="", callback=parse_repository, metavar="OWNER/NAME",
                  help="Link commits and files there."),
-    click.option("--per-page", type=click.IntRange(min=1), default=5, show_default=True, help="Prompts on a page, at most."),
+    click.option("--per-page", type=click.IntRange(min=1), default=5, show_default=True,
+                 help="Prompts on a page, at most."),
     click.option("--single-page", is_flag=True, help="A whole session on one page."),
     click.option("--self-contained", is_flag=True, help="Styles and scripts inside each page."),
     click.option("--theme", type=click.Choice(get_args(Theme)), default="system", show_default=True, help="Colours."),
