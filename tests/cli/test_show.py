@@ -24,6 +24,14 @@ def test_the_latest_is_the_default() -> None:
     assert "Complete: four tides on 2026-10-16." in out
 
 
+@pytest.mark.parametrize("command", ["show", "export"])
+def test_the_cost_is_told_as_lists_tell_it(command: str) -> None:
+    """Beside the tokens, subagents included."""
+    out, listed = demo(command, STORM), demo("list", "--title", "storm")
+    assert re.search(r"cost\W+\$1\.06", out)
+    assert "$1.06" in listed
+
+
 def test_every_session_of_the_demo_shows() -> None:
     """Whole and short, each session prints without an escape."""
     for name in ("1c0ff", "50adf", "a1a7e", "b0a75", "57024", "2e1ea", "0c7a9", "57b00"):

@@ -6,9 +6,9 @@ import pytest
 
 from tests.render.build import NOTICES, agent, call, everything, message, place, prompt, session, turn
 from tests.render.seen import bare, said, said_by_all, seen
-from unspool.doc import Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Terminal
+from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Terminal
 from unspool.errors import NotFound
-from unspool.model import Branch, Image, Notice, Problem, Result, Text, Thinking, Todo, Todos
+from unspool.model import Branch, Image, Notice, Problem, Result, Text, Thinking, Todo, Todos, Unknown
 from unspool.render.transcript import transcript_nodes
 from unspool.render.view import View
 
@@ -72,11 +72,23 @@ def test_what_nobody_knows_is_one_row() -> None:
 
 def test_what_the_agent_tells_unasked_is_one_row_of_a_brief_document() -> None:
     """Environment, offers and reminders that follow one another say together what they are."""
-    told = [Notice(place(), kind, "words") for kind in ("environment", "environment", "offer", "system-prompt")]
+    kinds = ("environment", "environment", "offer", "system-prompt")
+    told = [Notice(place(), kind, "words") for kind in kinds]
     one = session(turn(1, "Go.", *told, Notice(place(), "note", "loud")))
     rows = [node.summary for node in transcript_nodes(one, View()) if isinstance(node, Fold)]
     assert rows == ["4 notices: environment ×2, offer, system prompt", "Note: loud"]
     assert len([node for node in transcript_nodes(one, View(full=True)) if isinstance(node, Fold)]) == 5
+
+
+def test_quiet_notices_that_follow_one_another_are_one_row_of_a_brief_document() -> None:
+    """Six attached files and a line that nobody knows stand on one line; what failed stands by itself."""
+    attached = [Notice(place(), "attachment", "words")] * 6
+    failed = Notice(place(), "hook", "boom", facts={"exitCode": 2})
+    one = session(turn(1, "Go.", *attached, Unknown(place(), "odd", {}), failed, attached[0]))
+    runs, hook, last = (node for node in transcript_nodes(one, View()) if isinstance(node, Fold))
+    assert (runs.summary, runs.tone) == ("7 notices: attachment ×6, unknown odd", "quiet")
+    assert (hook.kind, hook.tone, last.kind) == ("notice:hook", "bad", "notice:attachment")
+    assert len([node for node in transcript_nodes(one, View(full=True)) if isinstance(node, Fold)]) == 9
 
 
 def test_problems_are_shown_with_their_bytes_made_printable() -> None:
@@ -202,7 +214,7 @@ def test_long_outputs_are_cut_unless_all_is_wanted() -> None:
     """A cut output says so; the assistant's own words are never cut."""
     long = "a line of output\n" * 500
     one = session(turn(1, "go", call("Odd", {}, long), Text(place(), long)))
-    assert seen(transcript_nodes(one)).count("a line of output") == 500 + 40
+    assert seen(transcript_nodes(one)).count("a line of output") == 500 + 18
     assert "left out" in seen(transcript_nodes(one))
     assert seen(transcript_nodes(one, ALL)).count("a line of output") == 1_000
 
@@ -224,6 +236,18 @@ def test_files_and_commands_are_named_from_the_folder_of_the_session() -> None:
         if isinstance(node, Fold)
     ]
     assert rows == ["Read src/a.py", "Bash ls"]
+
+
+@pytest.mark.parametrize("way", ["cd /home/ann/shop && ", 'cd "/home/ann/shop" && ', "cd /home/ann/shop; "])
+def test_a_command_is_shown_without_the_way_to_its_folder_unless_all_is_wanted(way: str) -> None:
+    ran = call("Bash", {"command": f"{way}ls", "description": "Look"}, "a.py", role="shell")
+    one = session(turn(1, "go", ran), cwd="/home/ann/shop")
+    (brief,), (whole,) = (folds(transcript_nodes(one, View(full=full)), "tool") for full in (False, True))
+    assert brief.summary == whole.summary == "Bash Look"
+    assert [node.text for fold in (brief, whole) for node in fold.children if isinstance(node, Code)] == [
+        "ls",
+        f"{way}ls",
+    ]
 
 
 def test_the_last_todo_list_of_a_turn_stands_open() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.doc import Code, Diff, Fields, Fold, Hunk, Node, Prose, Raw, Span, Table, Terminal
-from unspool.render.shorten import CHARACTERS, LINES, TAIL_CHARACTERS, shorten
+from unspool.render.shorten import CHARACTERS, LINES, TAIL_CHARACTERS, TAIL_LINES, shorten
 
 
 def numbered(count: int) -> str:
@@ -22,7 +22,10 @@ def test_a_long_text_keeps_its_beginning(make: type[Prose] | type[Code] | type[R
     assert note == Prose(f"*… 70 more lines ({left:,} more characters) left out*")
 
 
-@pytest.mark.parametrize("node", [Prose(numbered(LINES)), Code("x" * CHARACTERS), Terminal((Span(numbered(40)),))])
+@pytest.mark.parametrize(
+    "node",
+    [Prose(numbered(LINES)), Code("x" * CHARACTERS), Terminal((Span(numbered(LINES + TAIL_LINES)),))],
+)
 def test_what_fits_is_left_alone(node: Node) -> None:
     """At the limit nothing is cut."""
     assert shorten(node) == (node,)
@@ -40,7 +43,7 @@ def test_terminal_output_keeps_its_end_and_its_styles() -> None:
     (short,) = shorten(Terminal((Span(numbered(200), fg="red"), Span("the error\n", bold=True)), "make"))
     assert isinstance(short, Terminal)
     assert short.text.startswith("line 1\n")
-    assert "… 161 more lines" in short.text
+    assert "… 183 more lines" in short.text
     assert short.spans[-1] == Span("the error\n", bold=True)
     assert short.spans[0].fg == "red"
     assert short.command == "make"
@@ -58,7 +61,7 @@ def test_folds_are_cut_within() -> None:
 def test_diffs_tables_and_fields_are_cut() -> None:
     """Each shape that can be long has its own measure."""
     diff = Diff("f", (Hunk(1, 1, ("+x",) * 50), Hunk(90, 90, ("-y",) * 50)), 50, 50)
-    assert shorten(diff)[1] == Prose("*… 40 more lines left out*")
+    assert shorten(diff)[1] == Prose("*… 76 more lines left out*")
     assert shorten(Table(("n",), (("1",),) * 60))[1] == Prose("*… 10 more rows left out*")
     (fields,) = shorten(Fields((("name", "v" * 1_500),)))
     assert isinstance(fields, Fields)

@@ -23,6 +23,16 @@ def colour(*document: Node) -> str:
     return "".join(render_text(document, colour=True))
 
 
+def test_what_a_row_says_whole_is_not_said_again_below_it() -> None:
+    """A short command or thought stands once; where the row is cut, it stands whole below."""
+    row = Fold("tool", "Run ls -la", "2 lines", children=(Code("ls -la", "bash"), Terminal((Span("a.py"),))))
+    assert plain(row) == "▸ Run ls -la   2 lines\n  a.py\n\n"
+    long = "ls " + "a" * 40
+    assert plain(Fold("tool", f"Run {long}", children=(Code(long),)), width=30).count(long) == 1
+    assert "Run lsof" in plain(Fold("tool", "Run lsof", children=(Code("of"),)))
+    assert plain(Fold("tool", "Run lsof", children=(Code("of"),))).count("of") == 2
+
+
 def test_every_shape_is_tried() -> None:
     """The properties below hold for every node there is."""
     assert set(get_args(Node)) == SHAPES

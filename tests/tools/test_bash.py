@@ -14,14 +14,19 @@ def test_a_command_is_shown_with_its_purpose_and_what_it_printed() -> None:
         detail={"stdout": "\x1b[32m3 passed\x1b[0m", "stderr": "a warning", "interrupted": False},
     )
     fold = tools.describe(call)
-    assert (fold.kind, fold.summary, fold.outcome, fold.tone) == ("tool", "Bash pytest -q", "2 lines", "plain")
+    assert (fold.kind, fold.summary, fold.outcome, fold.tone) == ("tool", "Bash Run tests", "2 lines", "plain")
     assert fold.children == (
-        Prose("Run tests"),
         Code("pytest -q", "bash"),
         Fields((("timeout", "5000"),)),
         Terminal((Span("3 passed", fg="green"),)),
         Terminal((Span("a warning"),)),
     )
+
+
+def test_a_purpose_that_its_row_cannot_say_whole_stands_below_it() -> None:
+    for purpose in ("why " * 60, "Run\nthe tests"):
+        fold = tools.describe(called("Bash", {"command": "pytest", "description": purpose}, "ok"))
+        assert fold.children[:2] == (Prose(purpose.strip()), Code("pytest", "bash"))
 
 
 def test_a_failed_command_tells_its_exit_code() -> None:

@@ -123,7 +123,7 @@ def show_command(session: str, view: View, at: int | None, pager: bool, width: i
     title, or `latest`.
     """
     found = library.open(session)
-    view = view_at(found, view, at)
+    view = view_at(found, msgspec.structs.replace(view, prices=library.prices), at)
     check_view(found, view)
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
 
@@ -171,6 +171,7 @@ def export_command(
         "text": TextWriter(),
         "session-share": SessionShareWriter(),
     }
+    view = msgspec.structs.replace(view, prices=library.prices)
     writer = writers[name or ("markdown" if target is None or folder else find_writer(target.name).name)]
     for log in [library.resolve(name) for name in session]:
         found = library.open(log)

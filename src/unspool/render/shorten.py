@@ -23,9 +23,9 @@ from unspool.doc import (
 )
 from unspool.human import count
 
-LINES = 30
-CHARACTERS = 4_000
-TAIL_LINES = 10
+LINES = 12
+CHARACTERS = 2_000
+TAIL_LINES = 6
 TAIL_CHARACTERS = 1_000
 VALUE = 1_000
 ROWS = 50

@@ -227,17 +227,24 @@ def _heading(node: Heading, layout: TextLayout) -> Iterator[str]:
 
 def _fold(node: Fold, layout: TextLayout) -> Iterator[str]:
     outcome, summary = one_line(node.outcome), one_line(node.summary)
-    room = max(20, layout.width - cell_len(outcome) - 6)
+    room, children = max(20, layout.width - cell_len(outcome) - 6), node.children
     if cell_len(summary) > room:
         summary = f"{set_cell_size(summary, room).rstrip()}…"
+    elif children and (said := _words_of(children[0])) and summary.endswith(f" {said}"):
+        children = children[1:]  # a short command or thought: its row says it whole
     said = layout.pen(f"▸ {summary}", TONES[node.tone])
     yield said + (layout.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
     inside = TextLayout(layout.pen, max(20, layout.width - 2))
-    for number, child in enumerate(node.children):
+    for number, child in enumerate(children):
         if number:
             yield ""
         for line in _node(child, inside):
             yield f"  {line}" if line else ""
+
+
+def _words_of(node: Node) -> str:
+    text = node.text if isinstance(node, Code) else node.markdown if isinstance(node, Prose) else ""
+    return text.strip()
 
 
 def _caption(caption: str, pen: TextStyler) -> Iterator[str]:

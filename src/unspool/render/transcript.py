@@ -9,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
-from unspool.figures import all_turns, calls_of, family, reported_cost, tell_ends
+from unspool.figures import all_turns, calls_of, family, figures, reported_cost, tell_ends
 from unspool.model import (
     Agent,
     Block,
@@ -26,7 +26,7 @@ from unspool.model import (
 from unspool.model.request import SentRequest
 from unspool.render.blocks import planned_in, problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
-from unspool.render.turns import STANDING, RenderContext, TurnItem, copied_summary, earlier_summary, turn_items
+from unspool.render.turns import RenderContext, TurnItem, copied_summary, earlier_summary, is_quiet, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
@@ -45,7 +45,7 @@ RELATIONS = {
 def head_nodes(session: Session, view: View) -> Iterator[Node]:
     """Title, facts, links to the sessions before and after."""
     yield Heading("session", 1, first_line(session.title, 200) or "Untitled session")
-    items = (*_identity(session), *_figures(session, view), *_tokens(session))
+    items = (*_identity(session), *_figures(session, view), *_tokens(session, view))
     yield Fields(tuple((name, value) for name, value in items if value))
     for link in session.links:
         name = human.joined(link.title or first_line(link.prompt), link.session)
@@ -85,7 +85,7 @@ def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
     yield "lines not read", human.joined(str(unread or ""), f"{inner} of them in subagents" if inner else "")
 
 
-def _tokens(session: Session) -> Iterator[tuple[str, str]]:
+def _tokens(session: Session, view: View) -> Iterator[tuple[str, str]]:
     own = total_usage(session)
     if any(message.calls for message in session.messages):
         least = " at least" if own.floor else ""
@@ -93,6 +93,9 @@ def _tokens(session: Session) -> Iterator[tuple[str, str]]:
         yield "tokens", f"{human.tokens(own.input)} in · {human.tokens(own.output)} out{least} · {cached}"
     if session.agents:
         yield "with subagents", f"{human.tokens(total_usage(*family(session)).total)} tokens in all"
+    if view.prices is not None and any(message.calls for member in family(session) for message in member.messages):
+        cost = figures(session, view.prices).cost
+        yield "cost", human.money(cost.amount, floor=cost.floor, unpriced=bool(cost.unpriced))
     yield "cost reported", reported_cost(session)
 
 
@@ -171,13 +174,18 @@ def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterato
         if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
             yield Heading("answer", context.level(1), "Answer")
     gathers = not context.view.full
-    for standing, group in groupby(turn_items(turn, context), key=lambda item: gathers and item.name in STANDING):
+    for quiet, group in groupby(turn_items(turn, context), key=lambda item: gathers and _is_small(item)):
         run = list(group)
-        if standing and len(run) > 1:
+        if quiet and len(run) > 1:
             yield Fold("notice:run", run_summary(item.name for item in run), "", "quiet")
         else:
             for item in run:
                 yield from _item_nodes(item, context, late)
+
+
+def _is_small(item: TurnItem) -> bool:
+    """Whether an item is a notice or unknown line that few read, and tells of nothing bad."""
+    return is_quiet(item.block) and item.place == "quiet" and getattr(item.nodes[0], "tone", "") == "quiet"
 
 
 def _notes(turn: Turn, context: RenderContext) -> tuple[str, ...]:

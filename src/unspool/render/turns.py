@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, assert_never
 import msgspec
 
 from unspool import human
-from unspool.doc import Diff, Fields, Fold, Node, Prose, Raw
+from unspool.doc import Code, Diff, Fields, Fold, Node, Prose, Raw
 from unspool.model import (
     Agent,
     Block,
@@ -36,8 +36,6 @@ _LOUD = frozenset(
     }
 )  # fmt: skip
 """Notices that are shown whole in every view, as rows; all others but dividers are quiet."""
-STANDING = frozenset({"environment", "offer", "reminder", "system-prompt"})
-"""Quiet notices of what the agent tells the model unasked, many at a time: one line together in a short document."""
 _OUTPUTS = frozenset({"bash-output", "command-output"})
 """Notices that answer what a person typed, and so stand open."""
 _CARDS = frozenset({"plan", "question", "todos"})
@@ -234,28 +232,40 @@ def _call_row(call: ToolCall, context: RenderContext) -> Fold:
     """A call as a row that opens to what it was given and what came of it."""
     fold = describe(call)
     if context.cwd and call.role in (*_ON_FILES, "shell"):
-        fold = _seen_from(fold, call, context.cwd)
+        fold = _seen_from(fold, call, context)
     if not context.view.full:
         (short,) = shorten(fold)
         fold = short if isinstance(short, Fold) else fold
     return fold
 
 
-def _seen_from(fold: Fold, call: ToolCall, cwd: str) -> Fold:
+def _seen_from(fold: Fold, call: ToolCall, context: RenderContext) -> Fold:
     """The fold with files named as seen from the session's folder, which is how a repository names them."""
-    children = tuple(
-        msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd)) if isinstance(node, Diff) else node
-        for node in fold.children
-    )
+    cwd, children = context.cwd, list(fold.children)
+    for at, node in enumerate(children):
+        if isinstance(node, Diff):
+            children[at] = msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd))
+        elif isinstance(node, Code) and call.role == "shell" and not context.view.full:
+            children[at] = msgspec.structs.replace(node, text=_without_way(node.text, cwd))
     name, _, what = fold.summary.partition(" ")
     if what.endswith("…") and isinstance(call.input, dict):  # the row has only the beginning of what was given
         given = (value for value in call.input.values() if isinstance(value, str) and value.startswith(what[:-1]))
         what = next(given, what)
     if call.role in _ON_FILES:
         what = words.shorten_path(what, cwd)
-    else:  # a command without the way to where it is run anyway
-        what = what.removeprefix(f"cd {cwd} && ").removeprefix(f'cd "{cwd}" && ')
-    return msgspec.structs.replace(fold, summary=words.short_line(f"{name} {what}".strip()), children=children)
+    else:
+        what = _without_way(what, cwd)
+    summary = words.short_line(f"{name} {what}".strip())
+    return msgspec.structs.replace(fold, summary=summary, children=tuple(children))
+
+
+def _without_way(command: str, cwd: str) -> str:
+    """The command without a `cd` to the folder that it is run in anyway."""
+    for way in (f"cd {cwd}", f'cd "{cwd}"', f"cd '{cwd}'"):
+        rest = command.removeprefix(way).lstrip(" ")
+        if command.startswith(way) and rest.startswith(("&&", ";")):
+            return rest.lstrip("&; ") or command
+    return command
 
 
 def _agent_items(call: ToolCall, context: RenderContext) -> tuple[AgentItem, ...]:

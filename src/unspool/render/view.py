@@ -26,6 +26,7 @@ from unspool.model import (
     Turn,
     Usage,
 )
+from unspool.prices import PriceTable
 from unspool.tools.summary import first_line
 
 DEPTH = 8
@@ -56,6 +57,8 @@ class View(msgspec.Struct, frozen=True):
     """Mention the other branches where they leave."""
     zone: tzinfo | None = UTC
     """The time zone that moments are shown in; None: this machine's."""
+    prices: PriceTable | None = None
+    """What the cost of the session is told by; None: no cost is told."""
     hide: frozenset[str] = frozenset()
     """Kinds that are not shown at all: thinking, tools, notices, agents, todos, images."""
 

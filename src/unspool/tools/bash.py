@@ -27,14 +27,17 @@ def _ran(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), nodes.result_fields(call)
     command = given.need("command")
     code = Code(command, _LANGUAGES.get(call.name, "bash"))
-    asked = (*nodes.prose_nodes(given.text("description")), code, *given.rest())
+    purpose = given.text("description").strip()
+    row = f"{call.name} {purpose or command}"
+    said = () if summary.short_line(row) == row else nodes.prose_nodes(purpose)
+    asked = (*said, code, *given.rest())
     shown, counted = _shown(call, detail, command)
     git = detail.within("gitOperation")
     request = git.within("pr")
     number = request.number("number")
     pull = "" if number is None else f"pull request {number:.0f} {request.text('action')}"
     outcome = summary.join_facts(counted, *_endings(detail), *_git(git), pull)
-    return CallDescription(f"{call.name} {command}", outcome, (*asked, *shown, *nodes.link_nodes(request.text("url"))))
+    return CallDescription(row, outcome, (*asked, *shown, *nodes.link_nodes(request.text("url"))))
 
 
 def _shown(call: ToolCall, detail: ToolFields, command: str) -> tuple[tuple[Node, ...], str]:
