@@ -82,17 +82,29 @@ def session_facts(session: Session) -> Iterator[Markup]:
 def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
     """The figures that say something."""
     left = f"{counted.abandoned_turns} on other branches" if counted.abandoned_turns else ""
-    yield Tile("Prompts", f"{counted.turns:,}", left)
-    yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
-    yield Tile("Tool calls", f"{counted.tool_calls:,}", tell_ends(counted.ends))
+    yield Tile(_named(counted.turns, "Prompt"), f"{counted.turns:,}", left)
+    yield Tile(
+        _named(counted.messages, "Message"),
+        f"{counted.messages:,}",
+        f"{counted.thinking:,} with thinking" if counted.thinking else "",
+    )
+    yield Tile(_named(counted.tool_calls, "Tool call"), f"{counted.tool_calls:,}", tell_ends(counted.ends))
     yield from _tokens(session, counted)
     yield from _made(counted)
     if took := human.elapsed(session.started, session.ended):
         yield Tile("Duration", took)
     if counted.agents:
-        yield Tile("Subagents", f"{counted.agents:,}", human.count(counted.agent_tool_calls, "tool call"))
+        yield Tile(
+            _named(counted.agents, "Subagent"),
+            f"{counted.agents:,}",
+            human.count(counted.agent_tool_calls, "tool call"),
+        )
     if counted.compactions:
-        yield Tile("Compactions", f"{counted.compactions:,}")
+        yield Tile(_named(counted.compactions, "Compaction"), f"{counted.compactions:,}")
+
+
+def _named(number: int, name: str) -> str:
+    return name if number == 1 else f"{name}s"
 
 
 def _tokens(session: Session, counted: Figures) -> Iterator[Tile]:

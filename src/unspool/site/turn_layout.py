@@ -1,6 +1,7 @@
 """Turns as HTML: the prompt, the items of its answer in boxes and folds, subagents in place, and what it took."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -11,6 +12,7 @@ from unspool import human
 from unspool.doc import Fold, Node
 from unspool.figures import calls_of
 from unspool.model import Agent, Image, Notice, Prompt, Thinking, ToolCall, Turn
+from unspool.model.tool_input import paths_of
 from unspool.prices import Cost
 from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes
 from unspool.render.html import conversation as html
@@ -34,6 +36,8 @@ class _Piece(NamedTuple):
     name: str = ""
     bare: bool = False
     """Whether a quiet piece is a line by itself, which needs no folding away."""
+    looked: ToolCall | None = None
+    """The call that it is the row of, where that only looked around and found something."""
 
 
 class TurnRenderer:
@@ -102,8 +106,13 @@ class TurnRenderer:
                 line = html.block_line(anchor, "thinking", f"Thinking · {first.outcome}")
                 return _Piece(line, "quiet", item.name, bare=True)
         nodes = begin_long_notice(item, anchor, self._view) if item.place == "quiet" else item.nodes
-        made = nodes_html(_anchored(nodes, anchor), self._options)
-        return _Piece(made) if item.place == "card" else _Piece(made, item.place, item.name)
+        call = item.block if isinstance(item.block, ToolCall) else None
+        made = nodes_html(_anchored(nodes, anchor, opened=call is not None and call.end == "failed"), self._options)
+        if item.place == "card" and not isinstance(item.block, Thinking):
+            return _Piece(made)
+        looked = call is not None and call.role in _LOOKS and call.end == "ok" and not item.agents
+        place = "row" if item.place == "card" else item.place
+        return _Piece(made, place, item.name, looked=call if looked else None)
 
     def _speaker(self, item: TurnItem, anchor: str) -> str:
         """Who speaks, where that is new."""
@@ -156,15 +165,48 @@ class TurnRenderer:
         return html.agent_link(anchor, href, title, summary)
 
 
-def _anchored(nodes: tuple[Node, ...], anchor: str) -> tuple[Node, ...]:
-    """The nodes with the anchor on the first, if that is a fold."""
+def _anchored(nodes: tuple[Node, ...], anchor: str, *, opened: bool = False) -> tuple[Node, ...]:
+    """The nodes with the anchor on the first, if that is a fold; `opened`: it stands open, for something went wrong."""
     first, *rest = nodes
-    return (msgspec.structs.replace(first, anchor=anchor), *rest) if isinstance(first, Fold) else nodes
+    if not isinstance(first, Fold):
+        return nodes
+    return (msgspec.structs.replace(first, anchor=anchor, open=first.open or opened), *rest)
+
+
+_LOOKS = {"read": "read", "search": "searched", "web": "looked up"}
+_MANY_LOOKS = 3
+
+
+def _looks_joined(run: list[_Piece]) -> Iterator[_Piece]:
+    """The pieces, with many that only looked around, one after the other, in one row."""
+    for looked, group in groupby(run, key=lambda piece: piece.looked is not None):
+        pieces = list(group)
+        if not looked or len(pieces) < _MANY_LOOKS:
+            yield from pieces
+            continue
+        calls = [piece.looked for piece in pieces if piece.looked is not None]
+        answers = [call.result.time for call in calls if call.result is not None and call.result.time is not None]
+        took = human.elapsed(calls[0].time, answers[-1]) if answers else ""
+        outcome = human.joined(human.count(len(calls), "call"), took)
+        yield _Piece(html.looked_row(looked_words(calls), outcome, "".join(piece.html for piece in pieces)), "row")
+
+
+def looked_words(calls: Sequence[ToolCall]) -> str:
+    """Read 4 files, searched twice, looked up 1 page."""
+    counts = Counter(_LOOKS[call.role] for call in calls)
+    files = len({path for call in calls if call.role == "read" for path in paths_of(call)}) or counts["read"]
+    times = {1: "once", 2: "twice"}.get(counts["searched"], f"{counts['searched']} times")
+    said = (
+        f"read {human.count(files, 'file')}" if counts["read"] else "",
+        f"searched {times}" if counts["searched"] else "",
+        f"looked up {human.count(counts['looked up'], 'page')}" if counts["looked up"] else "",
+    )
+    return ", ".join(filter(None, said))
 
 
 def _rows(run: list[_Piece]) -> Iterator[str]:
     """Rows of a box, with the quiet pieces between them folded."""
-    for place, group in groupby(run, key=lambda piece: piece.place):
+    for place, group in groupby(_looks_joined(run), key=lambda piece: piece.place):
         pieces = list(group)
         inside = "".join(piece.html for piece in pieces)
         if place == "row":

@@ -137,6 +137,15 @@ def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
     )
 
 
+def looked_row(words: str, took: str, inside: str) -> str:
+    """Calls that only looked around, behind one line that says at what."""
+    return (
+        f'<details class="call sum" data-kind="tool"><summary><span class="name">Looked</span> '
+        f'<span class="what for">{content(words)}</span> <span class="gist">{content(took)}</span></summary>'
+        f'<div class="within">{inside}</div></details>'
+    )
+
+
 def group_head(words: str) -> str:
     """A line above rows that belong together."""
     return f'<p class="together" data-kind="agent">{content(words)}</p>'

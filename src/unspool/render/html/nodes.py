@@ -18,6 +18,7 @@ from unspool.render.html.panels import (
     terminal_panel,
 )
 from unspool.render.html.prose import picture_figure, prose_html
+from unspool.tools.summary import short_line
 
 
 def _heading(node: Heading) -> str:
@@ -31,6 +32,7 @@ def _heading(node: Heading) -> str:
 
 _PAGE: Final = re.compile(r"[a-z]+\.html#[\w.:-]+")
 """A place on a page beside this one."""
+_SHELLS: Final = frozenset({"bash", "powershell"})
 _CARDS: Final = frozenset({"plan", "todos", "question"})
 _ROWS: Final = frozenset({"tool", "agent", "problem"})
 _KINDS: Final = frozenset({*_CARDS, "tool", "thinking", "agent", "notice", "problem"})
@@ -49,18 +51,26 @@ def _fold(node: Fold, options: HtmlOptions) -> str:
         badge = _gist(node, f"badge{_TONES[node.tone]}")
         body = f"<div>{inside}</div>" if inside else ""
         return f'<div class="card"{marks}><header><span>{content(node.summary)}</span>{badge}</header>{body}</div>'
-    if kind == "thinking":
-        name, _, preview = node.summary.partition(": ")
-        summary = f"<b>{content(name)}</b> <span>{content(preview or node.outcome)}</span>"
-        return _details(f'class="think"{marks}', node, summary, f"<div>{inside}</div>" if inside else "")
     body = f'<div class="body">{inside}</div>' if inside else ""
     if kind == "notice":
         summary = f"<span>{content(node.summary)}</span>{_gist(node, 'gist')}"
         return _details(f'class="notice{_TONES[node.tone]}"{marks}', node, summary, body)
     name, _, what = node.summary.partition(" " if kind == "tool" else ": ")
     gist = _gist(node, f"gist{_TONES[node.tone]}")
-    summary = f'<span class="name">{content(name)}</span> <span class="what">{content(what)}</span>{gist}'
-    return _details(f'class="call"{marks}', node, summary, body)
+    ran = _command(node, what) if kind == "tool" else ""
+    words = f'<span class="what">{content(what)}</span>{ran}'
+    if ran:  # what it was for comes first, and what was run is small
+        words = f'<span class="what for">{content(what)}</span>{ran}'
+    summary = f'<span class="name">{content(name)}</span> {words}{gist}'
+    return _details(f'class="call{" think" if kind == "thinking" else ""}"{marks}', node, summary, body)
+
+
+def _command(node: Fold, what: str) -> str:
+    """The beginning of the command of a row that says what it was for; nothing where the row says the command."""
+    code = next((child for child in node.children if isinstance(child, Code)), None)
+    if code is None or code.language not in _SHELLS or code.text.lstrip().startswith(what[:40]):
+        return ""
+    return f' <code class="ran">{content(short_line(code.text, 90))}</code>'
 
 
 def _kind(node: Fold) -> str:

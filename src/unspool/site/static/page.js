@@ -6,6 +6,7 @@
   const THEMES = ["system", "light", "dark"];
   const KINDS = [["thinking", "Thinking"], ["tools", "Tool calls"], ["notices", "Notices"], ["agents", "Subagents"],
     ["todos", "Todo lists"], ["images", "Images"]];
+  const LEVELS = [["story", "Story", "Prompts and answers"], ["normal", "Normal", "Quiet calls folded"], ["everything", "Everything", "All of it open"]];
   const CLIP = 250, TOO_LONG = 50000, LINE = /.{24}/; // the least that may be too wide for a small screen
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 
@@ -20,6 +21,7 @@
   const wear = (name) => { if (name === "system") delete root.dataset.theme; else root.dataset.theme = name; };
   root.classList.add("js");
   if (THEMES.includes(kept())) wear(kept());
+  try { if (LEVELS.some(([level]) => level === localStorage.getItem("unspool-level"))) root.dataset.level = localStorage.getItem("unspool-level"); } catch { /* normal */ }
 
   /* --- making elements --------------------------------------------------------------------------- */
   function make(tag, attributes, ...inside) {
@@ -216,6 +218,16 @@
     const folds = all("main details"), open = folds.some((fold) => !fold.open);
     for (const fold of folds) fold.open = open;
   }
+  /** Story: what was asked and answered. Everything: what few read, too. Remembered as the theme is. */
+  function showLevel(level) {
+    root.dataset.level = level;
+    try { localStorage.setItem("unspool-level", level); } catch { /* it holds for this page */ }
+    unfold(document), pressed();
+  }
+  const unfold = (within) => { if (root.dataset.level) for (const fold of all("details.sum, details.notices", within)) fold.open = root.dataset.level === "everything"; };
+  function pressed() {
+    for (const button of all(".levels button")) button.setAttribute("aria-pressed", String(button.value === (root.dataset.level ?? "normal")));
+  }
   function menu(place) {
     const sheet = make("div", { class: "sheet" });
     for (const [kind, name] of KINDS) {
@@ -226,6 +238,8 @@
       } });
       sheet.append(make("label", null, box, name));
     }
+    const ways = LEVELS.map(([level, name, about]) => make("button", { type: "button", value: level, title: about, onclick: () => showLevel(level) }, name));
+    sheet.prepend(make("div", { class: "levels", role: "group", "aria-label": "How much to show" }, ...ways));
     sheet.append(make("button", { class: "button", type: "button", onclick: toggleAll }, "Open or close all"));
     place.append(sheet);
     document.addEventListener("click", (event) => { if (!place.contains(event.target)) place.open = false; });
@@ -275,11 +289,12 @@
   /* --- start ---------------------------------------------------------------------------------------- */
   function adorn(within) { // all of a page, or what somebody added to it
     localTimes(within), tend(within), point();
+    if (root.dataset.level === "everything") unfold(within);
     for (const turn of [...all("main .turn[id]:not(.agent:not(.own) *)", within), ...(within.matches?.(".turn[id]") ? [within] : [])]) passing.observe(turn);
   }
   function start() {
     adorn(document), label();
-    all("details.menu").forEach(menu);
+    all("details.menu").forEach(menu), pressed();
     document.addEventListener("unspool:added", (event) => adorn(event.target));
     document.addEventListener("unspool:hide", (event) => conceal(event.detail)); // what is hidden where no address says so
     document.addEventListener("toggle", (event) => { if (event.target.open) tend(event.target); }, true);
