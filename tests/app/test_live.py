@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -66,8 +66,8 @@ def length(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(live_session, "LONG", incremental_reader.LONG)
 
 
-def _log() -> LogBuilder:
-    log = LogBuilder()
+def _log(**about: Any) -> LogBuilder:
+    log = LogBuilder(**about)
     return log.prompt("First question").assistant(log.text("First answer"))
 
 
@@ -245,18 +245,22 @@ def test_the_board_shows_what_was_written_to_of_late(tmp_path: Path) -> None:
 
 
 def test_an_old_session_is_not_followed_and_one_of_now_is(tmp_path: Path) -> None:
-    log = _log()
+    """Nor is one whose file was only copied: its lines are of older times."""
+    log, copied = _log(start=datetime.now(UTC)), _log(session_id="copied")
     path = log.write(tmp_path)
+    os.utime(copied.write(tmp_path))
     os.utime(path)
     with served(desk_of(tmp_path / "projects")) as address:
         last = get(f"{address}/s/{log.session_id}/last").text
         assert 'data-live="1"' in last
         assert "Follow live" in get(f"{address}/s/{log.session_id}/").text
+        assert "data-live" not in get(f"{address}/s/copied/last").text
+        assert "Follow live" not in get(f"{address}/s/copied/").text
         os.utime(path, (1, 1))
         assert "data-live" not in get(f"{address}/s/{log.session_id}/last").text
 
 
-def test_a_tool_that_runs_is_shown_as_running(tmp_path: Path) -> None:
+def test_a_tool_that_runs_is_shown_to_have_no_answer_yet(tmp_path: Path) -> None:
     log = _log()
     use = log.use("Bash", command="sleep 60")
     log.prompt("Wait").assistant(use).write(tmp_path)
@@ -264,10 +268,10 @@ def test_a_tool_that_runs_is_shown_as_running(tmp_path: Path) -> None:
         served(desk_of(tmp_path / "projects")) as address,
         listening(f"{address}/s/{log.session_id}/events?from=2") as stream,
     ):
-        assert "running" in stream.next()[2]["turns"][0]["html"]
+        assert "no answer yet" in stream.next()[2]["turns"][0]["html"]
         log.result(use, "done waiting").write(tmp_path)
         told = stream.next()[2]["turns"][0]["html"]
-    assert "running" not in told
+    assert "no answer yet" not in told
     assert "done waiting" in told
 
 

@@ -346,3 +346,31 @@ def test_long_notices_are_begun_on_their_page_and_whole_on_another_the_same_word
     assert pages["notices.html"].count("line 1999 of it") == 1
     assert "line 1999 of it" in made(whole, SiteOptions(single_page=True))["index.html"]
     assert "notices.html" not in made(whole, SiteOptions(hide=frozenset({"notices"})))
+
+
+def test_calls_that_only_look_around_are_one_row_that_says_at_what() -> None:
+    log = LogBuilder(cwd="/srv")
+    uses = [log.use("Read", file_path=f"/srv/{name}.py") for name in "abc"]
+    found, ran = log.use("Grep", pattern="lamp"), log.use("Bash", command="cd /srv && make", description="Build it")
+    log.prompt("Look").assistant(*uses, found)
+    for use in (*uses, found):
+        log.result(use, "1\tlamp")
+    log.assistant(ran).result(ran, "done").assistant(log.text("Built."))
+    page = made(session_of(log))["page-001.html"]
+    assert '<span class="what for">read 3 files, searched once</span>' in page
+    assert page.count('class="call sum"') == 1
+    assert '<span class="what for">Build it</span> <code class="ran">' in page
+    assert all(f"{name}.py" in page for name in "abc")
+
+
+def test_a_call_that_failed_stands_open_and_is_not_joined_with_others() -> None:
+    log = LogBuilder()
+    uses = [log.use("Read", file_path=f"/srv/{name}.py") for name in "abcd"]
+    log.prompt("Look").assistant(*uses)
+    for use in uses:
+        log.result(use, "File does not exist." if use is uses[1] else "1\tlamp", error=use is uses[1])
+    page = made(session_of(log))["page-001.html"]
+    assert re.search(
+        r'<details class="call"[^>]* open><summary><span class="name">Read</span>[^<]*<span[^>]*>[^<]*b\.py', page
+    )
+    assert 'class="call sum"' not in page

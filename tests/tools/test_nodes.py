@@ -17,7 +17,7 @@ from unspool.model import Plan, Questionnaire, Result, Todos
         ("denied", "warn", "denied · permission-rule"),
         ("interrupted", "warn", "interrupted"),
         ("cancelled", "warn", "cancelled"),
-        ("running", "quiet", "running"),
+        ("running", "quiet", "no answer yet"),
         ("unanswered", "quiet", "no answer"),
         ("orphan", "plain", ""),
     ],

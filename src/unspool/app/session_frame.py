@@ -90,6 +90,8 @@ CHAIN_RELATIONS = ("source", "follow-up")
 """How sessions of one story belong together."""
 LIVE_SECONDS = 30 * 60
 """Seconds after its last line in which a session may well go on."""
+_OVER = 24 * 3600
+"""Seconds after its last line from which on a session is over, whatever happens to its file."""
 
 
 def log_position(session: Session, more: int = 0) -> str:
@@ -120,7 +122,10 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
 
 
 def is_live(opened: OpenSession) -> bool:
-    """Whether its log was written to of late."""
+    """Whether its log was written to of late, and by its agent: a log that was only copied tells of older times."""
+    ended = opened.session.ended
+    if ended is not None and not opened.part and time.time() - ended.timestamp() > _OVER:
+        return False
     try:
         modified = os.stat(opened.found.path).st_mtime  # noqa: PTH116
         return not opened.found.origin and time.time() - modified < LIVE_SECONDS

@@ -17,8 +17,6 @@ def json_text(value: Json) -> str:
     """A string as it is; anything else as indented JSON."""
     if isinstance(value, str):
         return value
-    if value is None or isinstance(value, bool | int):
-        return json.dumps(value)
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (TypeError, ValueError, OverflowError):  # half a character, say

@@ -172,7 +172,8 @@ def _subject(given: ToolFields, about: KeyFields) -> str:
 _KINDS: Final = {"plan", "todos", "question", "agent"}
 _MEANINGS: Final[dict[type, str]] = {Plan: "plan", Todos: "todos", Questionnaire: "question"}
 _STATES: Final = {
-    **{state: state for state in ("rejected", "denied", "interrupted", "cancelled", "running")},
+    **{state: state for state in ("rejected", "denied", "interrupted", "cancelled")},
+    "running": "no answer yet",
     "unanswered": "no answer",
 }
 

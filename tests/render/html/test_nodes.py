@@ -192,7 +192,11 @@ def test_a_fold_can_be_open() -> None:
 @pytest.mark.parametrize(
     ("kind", "start"),
     [
-        ("thinking", '<details class="think" data-kind="thinking"><summary><b>A</b> <span>b</span></summary><div>'),
+        (
+            "thinking",
+            '<details class="call think" data-kind="thinking"><summary><span class="name">A</span> '
+            '<span class="what">b</span></summary><div class="body">',
+        ),
         ("plan", '<div class="card" data-kind="plan"><header><span>A: b</span></header><div>'),
         ("todos", '<div class="card" data-kind="todos"><header>'),
         ("question", '<div class="card" data-kind="question"><header>'),

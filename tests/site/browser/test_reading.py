@@ -256,7 +256,7 @@ def test_what_is_far_away_is_laid_out_when_it_comes_near_and_in_print(watched: T
     assert page.evaluate(_LAID_OUT) == [True, False]
     page.evaluate("document.getElementById('turn-30').scrollIntoView()")
     until(page, f"({_LAID_OUT})()[1]")
-    assert not page.evaluate(_LAID_OUT)[0]
+    until(page, f"!({_LAID_OUT})()[0]")
     page.emulate_media(media="print")
     until(page, f"({_LAID_OUT})().every(Boolean)")
 
@@ -349,3 +349,21 @@ _CLIPPED = """() => Array.from(document.querySelectorAll("main *")).filter((one)
   const style = getComputedStyle(one), cut = ["hidden", "clip", "auto", "scroll"].includes(style.overflowY);
   return cut && one.clientHeight && one.scrollHeight > one.clientHeight + 2 && one.checkVisibility();
 }).map((one) => one.outerHTML.slice(0, 120))"""
+
+
+def test_how_much_is_shown_is_chosen_and_remembered(watched: Tab, storm: Path) -> None:
+    page = watched.open(storm / "page-001.html")
+    calls = page.locator("main .calls").first
+    assert calls.is_visible()
+    page.get_by_text("View", exact=True).click()
+    page.get_by_role("button", name="Story").click()
+    assert not calls.is_visible()
+    assert page.locator("main .prompt").first.is_visible()
+    page = watched.open(storm / "page-002.html")
+    page.reload()
+    assert page.locator("main .calls:visible").count() == 0
+    page.get_by_text("View", exact=True).click()
+    page.get_by_role("button", name="Everything").click()
+    assert page.locator("main details.notices:not([open])").count() == 0
+    page.get_by_role("button", name="Normal").click()
+    assert page.locator("main details.notices[open]").count() == 0

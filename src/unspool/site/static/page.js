@@ -4,25 +4,19 @@
   "use strict";
   const root = document.documentElement;
   const THEMES = ["system", "light", "dark"];
-  const KINDS = [["thinking", "Thinking"], ["tools", "Tool calls"], ["notices", "Notices"], ["agents", "Subagents"],
-    ["todos", "Todo lists"], ["images", "Images"]];
+  const KINDS = [["thinking", "Thinking"], ["tools", "Tool calls"], ["notices", "Notices"], ["agents", "Subagents"], ["todos", "Todo lists"], ["images", "Images"]];
   const LEVELS = [["story", "Story", "Prompts and answers"], ["normal", "Normal", "Quiet calls folded"], ["everything", "Everything", "All of it open"]];
   const CLIP = 250, TOO_LONG = 50000, LINE = /.{24}/; // the least that may be too wide for a small screen
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
-
   /* --- theme: before the first paint ------------------------------------------------------------- */
-  const kept = (value) => {
-    try {
-      if (value !== undefined) localStorage.setItem("unspool-theme", value);
-      return localStorage.getItem("unspool-theme");
-    } catch { return null; } // storage may be forbidden: the choice then lasts as long as the page
+  const kept = (value, name = "unspool-theme") => { // storage may be forbidden: the choice then lasts as long as the page
+    try { if (value !== undefined) localStorage.setItem(name, value); return localStorage.getItem(name); } catch { return null; }
   };
   const theme = () => root.dataset.theme || "system";
   const wear = (name) => { if (name === "system") delete root.dataset.theme; else root.dataset.theme = name; };
   root.classList.add("js");
   if (THEMES.includes(kept())) wear(kept());
-  try { if (LEVELS.some(([level]) => level === localStorage.getItem("unspool-level"))) root.dataset.level = localStorage.getItem("unspool-level"); } catch { /* normal */ }
-
+  if (LEVELS.some(([level]) => level === kept(undefined, "unspool-level"))) root.dataset.level = kept(undefined, "unspool-level");
   /* --- making elements --------------------------------------------------------------------------- */
   function make(tag, attributes, ...inside) {
     const element = document.createElement(tag);
@@ -31,7 +25,6 @@
     element.append(...inside);
     return element;
   }
-
   /* --- times in the reader's own zone ------------------------------------------------------------ */
   function localTimes(within) {
     const format = (options) => new Intl.DateTimeFormat(undefined, options);
@@ -45,7 +38,6 @@
       element.textContent = style.format(when);
     }
   }
-
   /* --- the address ------------------------------------------------------------------------------- */
   function address() {
     const parts = location.hash.slice(1).split("&").filter(Boolean);
@@ -103,7 +95,6 @@
     const href = link ? link.getAttribute("href") : "";
     if (/^[\w.-]+\.html(?:#|$)/.test(href)) link.setAttribute("href", `?${gist[1]}/${href}`);
   }
-
   /* --- long blocks, copying, colours: each when it comes into view; nothing is measured before it does -------------- */
   const seen = new IntersectionObserver((entries) => {
     const met = entries.filter((entry) => entry.isIntersecting).map(({ target: one }) => [one, one.scrollHeight > CLIP + 40, one.scrollWidth > one.clientWidth]);
@@ -179,7 +170,6 @@
     const language = /language-([\w+#.-]+)/.exec(code.className);
     if (language && window.hljs.getLanguage(language[1])) window.hljs.highlightElement(code);
   }
-
   /* --- dialogs ------------------------------------------------------------------------------------ */
   function show(dialog) {
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
@@ -202,7 +192,6 @@
     const dialog = make("dialog", { "aria-labelledby": "help-title" }, make("h2", { id: "help-title" }, "Keys"), list, close);
     show(dialog);
   }
-
   /* --- the bar ------------------------------------------------------------------------------------ */
   function cycle() {
     wear(THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length]);
@@ -220,14 +209,11 @@
   }
   /** Story: what was asked and answered. Everything: what few read, too. Remembered as the theme is. */
   function showLevel(level) {
-    root.dataset.level = level;
-    try { localStorage.setItem("unspool-level", level); } catch { /* it holds for this page */ }
+    root.dataset.level = kept(level, "unspool-level") ?? level;
     unfold(document), pressed();
   }
-  const unfold = (within) => { if (root.dataset.level) for (const fold of all("details.sum, details.notices", within)) fold.open = root.dataset.level === "everything"; };
-  function pressed() {
-    for (const button of all(".levels button")) button.setAttribute("aria-pressed", String(button.value === (root.dataset.level ?? "normal")));
-  }
+  const unfold = (within) => all("details.sum, details.notices", within).forEach((fold) => { fold.open = root.dataset.level === "everything"; });
+  const pressed = () => all(".levels button").forEach((one) => one.setAttribute("aria-pressed", String(one.value === (root.dataset.level ?? "normal"))));
   function menu(place) {
     const sheet = make("div", { class: "sheet" });
     for (const [kind, name] of KINDS) {
@@ -250,7 +236,6 @@
   function railToggle(force, open = root.classList.toggle("rail-open", force)) {
     for (const button of all("[data-do=rail]")) button.setAttribute("aria-expanded", String(open));
   }
-
   /* --- from prompt to prompt ----------------------------------------------------------------------- */
   function step(way) {
     const placed = (prompt) => prompt.closest(".turn") ?? prompt; // a turn has a place before what is in it is laid out
