@@ -36,6 +36,7 @@ class Part:
         self.requests: list[Data] = []
         self.not_offered: list[str] = []
         self.tokens = 0
+        self.answered: dict[str, int] = {}
         self.released = threading.Event()
         self._queues: dict[str, list[Step]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -232,6 +233,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         used = self.model.bill(asked)
         whole = answers.message(str(asked.get("model")), content, used, step.stop)
         part.count(asked, used.whole + whole["usage"]["output_tokens"])
+        part.answered[whole["id"]] = used.whole + whole["usage"]["output_tokens"]
         if asked.get("stream"):
             events = answers.message_events(whole)
             self._send(answers.streamed(events[:-3] if step.cut else events), "text/event-stream")

@@ -55,6 +55,8 @@ class Run(msgspec.Struct):
     unplayed: list[str]
     tokens: int = 0
     """What the model said that the conversation used, side questions left out."""
+    answered: dict[str, int] = {}
+    """The same by message of Anthropic's API, side questions too."""
 
     @property
     def result(self) -> dict[str, Any]:
@@ -190,7 +192,7 @@ def _play(job: Job, part: Part, address: str) -> Run:
     job.words = [word.replace(agents.ADDRESS, address) for word in job.words]
     job.env = {name: value.replace(agents.ADDRESS, address) for name, value in job.env.items()}
     code, out, err = _at_screen(job, part) if job.script else _headless(job)
-    return Run(code, out, err, part.requests, part.not_offered, part.unplayed, part.tokens)
+    return Run(code, out, err, part.requests, part.not_offered, part.unplayed, part.tokens, part.answered)
 
 
 def _headless(job: Job) -> tuple[int, str, str]:
