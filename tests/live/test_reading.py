@@ -153,8 +153,8 @@ ASKED_BESIDE = {
 
 
 def test_usage_is_what_the_agent_says_it_was(sessions: list[tuple[str, Session]], live_claude: Live) -> None:
-    """Tokens add up to the agent's own account; only what it asked beside the conversation is missing. Where it waits for
-    long it does so now and then: what no line tells of is then all that is missing."""
+    """Tokens add up to the agent's own account; only what it asked beside the conversation is missing, which it does
+    now and then where it waits for long."""
     differing = []
     for name, session in sessions:
         if name in ASKED_BESIDE or not (account := [one.data for one in session.side if one.type == "cost-state"]):
