@@ -251,10 +251,7 @@ def _seen_from(fold: Fold, call: ToolCall, context: RenderContext) -> Fold:
     if what.endswith("…") and isinstance(call.input, dict):  # the row has only the beginning of what was given
         given = (value for value in call.input.values() if isinstance(value, str) and value.startswith(what[:-1]))
         what = next(given, what)
-    if call.role in _ON_FILES:
-        what = words.shorten_path(what, cwd)
-    else:
-        what = _without_way(what, cwd)
+    what = words.shorten_path(what, cwd) if call.role in _ON_FILES else _without_way(what, cwd)
     summary = words.short_line(f"{name} {what}".strip())
     return msgspec.structs.replace(fold, summary=summary, children=tuple(children))
 
