@@ -1,7 +1,6 @@
 """`unspool list`: sessions or projects, newest first, with the marks made in the app."""
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -18,7 +17,7 @@ from unspool import human
 from unspool.agents import agent_name
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
-from unspool.errors import UnspoolError
+from unspool.errors import Unreadable, UnspoolError
 from unspool.model import Overview, SessionKind, Usage
 from unspool.model.session import is_unlisted
 from unspool.render.sanitize import one_line
@@ -349,7 +348,7 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
         _print(found, hidden, limit, table, totals)
     complain(listing.failures)
     if listing.failures and not listing.overviews:
-        sys.exit(5)
+        raise Unreadable("None of the logs could be read.")
 
 
 def _print(
