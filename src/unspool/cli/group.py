@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import takewhile
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -177,16 +177,16 @@ def _fail(error: UnspoolError, place: str = "") -> int:
 
     Names and titles from logs cannot drive the terminal. `place` is the option or file that it is about, where one is.
     """
-    message = str(error) if isinstance(error, Interrupted) else f"unspool: {error}"
+    text = str(error)
     if _wants_json():
         import json
 
-        about = {"code": error.exit_code, "kind": type(error).__name__, "message": str(error)}
+        about = {"code": error.exit_code, "kind": type(error).__name__, "message": text}
         text = json.dumps({"error": {**about, "place": " ".join(filter(None, (_command_path(), place)))}})
-    else:
+    elif not isinstance(error, Interrupted):  # who ends a command does not wait for modules to be loaded
         from unspool.render.sanitize import safe_lines
 
-        text = "\n".join(safe_lines(message))
+        text = "\n".join(safe_lines(f"unspool: {text}"))
     with suppress(OSError):
         click.echo(text, err=True)
     return error.exit_code
@@ -194,8 +194,7 @@ def _fail(error: UnspoolError, place: str = "") -> int:
 
 def _command_path() -> str:
     """The command that is run, with the groups that it is in."""
-    path = ["unspool"]
-    command: click.Command | None = cli
+    path, command = ["unspool"], cast("click.Command", cli)
     for word in sys.argv[1:]:
         if not isinstance(command, click.Group):
             break
