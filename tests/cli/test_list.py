@@ -73,6 +73,15 @@ def test_what_rows_are_sorted_by_is_shown_on_a_narrow_terminal(monkeypatch: pyte
         assert max(map(len, lines[:-1])) <= 80
 
 
+def test_without_colours_nothing_is_painted_and_no_line_ends_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in demo("list")
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = demo("list")
+    assert "\x1b" not in plain
+    assert not re.search(" $", plain, re.MULTILINE)
+
+
 def test_projects_are_sorted_too(tmp_path: Path) -> None:
     logs = [talk("Go.", f"s{number}", cwd=f"/home/ann/{name}") for number, name in enumerate("cabb")]
     where = source(tmp_path, *logs)
