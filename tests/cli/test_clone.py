@@ -56,6 +56,25 @@ def test_a_dry_run_writes_nothing_and_tells_every_change(log: Path, home: Path) 
     assert sorted(home.rglob("*")) == before
 
 
+def test_a_dry_run_tells_changes_by_the_lines_of_the_log(log: Path) -> None:
+    """Also where the agent wrote an answer before what it answers."""
+    first, *lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([first, lines[1], lines[0], *lines[2:]]))
+    changes: list[dict[str, int]] = told(run("clone", log.stem, "--preset", "extreme", "-n", "--json"))["changes"]  # type: ignore[assignment]
+    numbers = [one["line"] for one in changes]
+    assert numbers[:2] == [2, 3]
+    assert numbers == sorted(numbers)
+
+
+def test_a_dry_run_says_where_a_lighter_copy_is_not_worth_it(log: Path) -> None:
+    """There are no pictures that could go: nothing would be won."""
+    done = run("clone", log.stem, "--drop-images", "-n")
+    assert "Not worth it: this would win 0 of " in done.out
+    assert told(run("clone", log.stem, "--drop-images", "-n", "--json"))["worth_it"] is False
+    assert "Not worth it" not in run("clone", log.stem, "--preset", "extreme", "-n").out
+    assert "Not worth it" not in run("fork", log.stem, "--at", "4", "-n").out
+
+
 @pytest.mark.parametrize(
     ("flags", "calls"), [(["--strip-tools", "50%"], 4), (["--strip-tools", "100"], 0), (["--keep-tool-turns", "3"], 3)]
 )

@@ -1,12 +1,18 @@
 """How a command ends: one sentence and its exit code, whatever went wrong."""
 
+import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+import click
 import pytest
 
 from tests.cli.running import finished, run, source, talk
+from unspool.cli.group import cli
 
 SENTENCE = re.compile(r"unspool: [^\n]+[.:]\n")
 
@@ -141,3 +147,68 @@ def test_the_same_as_a_real_process() -> None:
         real, inside = finished(*arguments), run(*arguments)
         assert real.code == inside.code
         assert real.err.splitlines()[-1:] == inside.err.splitlines()[-1:]
+
+
+def with_json(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of every command that has `--json`."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from with_json(command, (*path, name))
+        if any("--json" in param.opts for param in command.params):
+            yield (*path, name)
+
+
+def failure(*arguments: str) -> dict[str, Any]:
+    """What the last line of standard error tells, and that nothing was answered."""
+    done = run(*arguments)
+    told: dict[str, Any] = json.loads(done.err.splitlines()[-1])["error"]
+    assert (done.out, told["code"]) == ("", done.code)
+    return told
+
+
+@pytest.mark.parametrize("path", sorted(with_json(cli)), ids=" ".join)
+def test_a_wrong_option_is_told_as_json_where_json_is_asked_for(path: tuple[str, ...]) -> None:
+    """By every command; those that erase take whatever word for what shall go, and there is no hub."""
+    told = failure(*path, "--json", "--no-such-option")
+    code, kind, word = (
+        (3, "NotFound", "hub")
+        if path[1:2] == ("erase",) and path[2:] != ("list",)
+        else (2, "UsageProblem", "--no-such-option")
+    )
+    assert (told["code"], told["kind"]) == (code, kind)
+    assert word in told["message"]
+    assert told["place"] == " ".join(("unspool", *path))
+
+
+def test_failures_are_told_as_json_where_json_is_asked_for(tmp_path: Path) -> None:
+    """With code, kind, message and place, on one line that a terminal survives; without `--json`, as a sentence."""
+    logs = [talk(f"boom \x1b[2J {number}", f"{number}" * 8) for number in range(2)]
+    where = source(tmp_path / "logs", *logs)
+    assert failure("info", "nothing", "--json", *where)["kind"] == "NotFound"
+    several = failure("info", "boom", "--json", *where)
+    assert (several["kind"], several["code"], several["place"]) == ("Ambiguous", 4, "unspool info")
+    assert "\x1b" not in run("info", "boom", "--json", *where).err
+    assert failure("list", "--json", "--since", "noon")["place"] == "unspool list --since"
+    assert SENTENCE.fullmatch(run("info", "nothing", *where).err)
+    assert run("search", "-s", str(tmp_path / "logs"), "--", "--json").err == "Nothing was found.\n"
+
+
+def test_what_the_system_refuses_names_the_file(tmp_path: Path) -> None:
+    with mock.patch("unspool.cli.agents_cmd.print_json", side_effect=PermissionError(13, "Permission denied", "/a/b")):
+        told = failure("agents", "--json")
+    assert told == {
+        "code": 1,
+        "kind": "UnspoolError",
+        "message": "Permission denied: /a/b.",
+        "place": "unspool agents /a/b",
+    }
+
+
+def test_what_was_stopped_says_so() -> None:
+    with mock.patch("unspool.cli.agents_cmd.print_json", side_effect=KeyboardInterrupt):
+        assert failure("agents", "--json")["code"] == 130
+    with mock.patch("unspool.cli.agents_cmd.print_json", side_effect=click.Abort):
+        assert failure("agents", "--json")["kind"] == "Interrupted"

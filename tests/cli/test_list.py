@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,68 @@ def test_sessions_are_listed_newest_first() -> None:
     assert rows[0].startswith(NIGHTLY[:8])
     assert times == sorted(times, reverse=True)
     assert len(rows) == 9
+
+
+@pytest.mark.parametrize(
+    ("by", "figure"),
+    [
+        ("cost", lambda row: float(row["cost"])),
+        (
+            "tokens",
+            lambda row: sum(row["usage"].get(name, 0) for name in ("input", "output", "cache_read", "cache_write")),
+        ),
+        ("size", lambda row: row["size"]),
+        ("turns", lambda row: row["turns"]),
+        ("calls", lambda row: row["tool_calls"]),
+    ],
+)
+def test_a_list_is_sorted_by_a_figure(by: str, figure: Callable[[dict[str, Any]], float]) -> None:
+    """The largest first, the smallest with --reverse; a limit is of that order, and the figure has a column."""
+    rows = listed("--sort", by)
+    figures = [figure(row) for row in rows]
+    assert figures == sorted(figures, reverse=True)
+    assert len(set(figures)) > 1
+    assert ids("--sort", by, "-r") == [row["id"] for row in rows][::-1]
+    assert ids("--sort", by, "-n", "2") == [row["id"] for row in rows[:2]]
+    narrow = demo("list", "--sort", by).splitlines()
+    assert narrow[1].startswith(rows[0]["id"][:8])
+
+
+def test_a_list_is_sorted_by_title_or_time() -> None:
+    titles = [row["title"].casefold() for row in listed("--sort", "title")]
+    assert titles == sorted(titles)
+    assert ids("--sort", "when") == ids() == ids("--reverse")[::-1]
+
+
+def test_what_rows_are_sorted_by_is_shown_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for by, heading in (("tokens", "tokens"), ("calls", "tools"), ("size", "size")):
+        lines = demo("list", "--sort", by).splitlines()
+        assert heading in lines[0].split()
+        assert heading not in demo("list").splitlines()[0].split()
+        assert max(map(len, lines[:-1])) <= 80
+
+
+def test_without_colours_nothing_is_painted_and_no_line_ends_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in demo("list")
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = demo("list")
+    assert "\x1b" not in plain
+    assert not re.search(" $", plain, re.MULTILINE)
+
+
+def test_projects_are_sorted_too(tmp_path: Path) -> None:
+    logs = [talk("Go.", f"s{number}", cwd=f"/home/ann/{name}") for number, name in enumerate("cabb")]
+    where = source(tmp_path, *logs)
+
+    def projects(*arguments: str) -> list[str]:
+        found = json.loads(run("list", "--projects", "--json", *arguments, *where).out)["projects"]
+        return [one["project"][-1] for one in found]
+
+    assert projects("--sort", "title") == ["a", "b", "c"]
+    assert projects("--sort", "title", "-r", "-n", "1") == ["c"]
+    assert projects("--sort", "turns")[0] == projects("--sort", "cost")[0] == projects("--sort", "tokens")[0] == "b"
 
 
 def test_no_command_lists_too() -> None:

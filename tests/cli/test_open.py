@@ -65,6 +65,15 @@ def test_a_session_that_only_the_archive_has(started: Started, tmp_path: Path) -
     assert started("--read-only", FIRST[:8]).path == f"/s/{FIRST}/"
 
 
+def test_the_demo_has_an_archive_of_its_own(started: Started, home: Path, tmp_path: Path) -> None:
+    """Whatever archive is the user's stays as it is, and none is made."""
+    app = started("--demo", "storm")
+    assert app.path == "/s/57024000-0e55-4d0c-8e55-000000000005/"
+    app.synced()
+    assert app.get("/api/sessions").json["total"] == 10
+    assert [path.parent.name for path in (*home.rglob("archive.db"), *tmp_path.rglob("archive.db"))] == ["demo-archive"]
+
+
 def test_a_session_that_nobody_knows(place: tuple[str, ...]) -> None:
     done = run("open", "no such session", *place)
     assert (done.code, done.out) == (3, "")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -52,6 +53,36 @@ def search(archive: str, *arguments: str) -> Any:
 
 def sessions(archive: str, *arguments: str) -> list[str]:
     return [one["session"] for one in search(archive, *arguments)["sessions"]]
+
+
+def test_logs_elsewhere_are_searched_where_they_lie(tmp_path: Path, home: Path) -> None:
+    """With `-s`, as `list` takes it; nothing of them is kept, and what is shown can be shown."""
+    for folder, name in (("one way", "lamp"), ("other", "oil")):
+        LogBuilder(session_id=name, seed=name).prompt(f"Where is the {name}?").write(tmp_path / folder)
+    before = sorted(home.rglob("*"))
+    places = "-s", str(tmp_path / "one way"), "--source", str(tmp_path / "other")
+    done = run("search", "where", "--json", *places)
+    found = {one["session"]: one["hits"][0]["link"] for one in json.loads(done.out)["sessions"]}
+    assert set(found) == {"lamp", "oil"}
+    for name, link in found.items():
+        assert f"Where is the {name}?" in run(*shlex.split(link)[1:]).out
+    assert [path for path in home.rglob("*") if path not in before and path.is_file()] == []
+    assert [one["session"] for one in json.loads(run("search", "lamp", "--json", *places[:2]).out)["sessions"]] == [
+        "lamp"
+    ]
+
+
+def test_another_archive_is_a_source_too(archive: str, tmp_path: Path) -> None:
+    found = json.loads(run("search", "lamp", "--json", "-s", archive).out)["sessions"]
+    assert {one["session"] for one in found} == {"lamp", "quiet"}
+    assert run("search", "lamp", "-s", archive, "-s", str(tmp_path)).code == 2
+    assert run("search", "lamp", "-s", str(tmp_path / "nowhere")).code == 3
+
+
+def test_the_demo_is_searched() -> None:
+    done = run("search", "surge", "--demo")
+    assert (done.code, "Add the storm surge to predictions" in done.out) == (0, True)
+    assert re.search(r"unspool show 57024000\S+( --at \S+)? --demo\n", done.out)
 
 
 def test_a_cost_that_is_a_lower_bound_says_so(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_no_escapes_in_a_pipe() -> None:
 
 
 def test_colours_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FORCE_COLOR paints; NO_COLOR takes every colour away, and leaves bold and dim at most."""
+    """FORCE_COLOR paints; NO_COLOR takes every colour away."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     colour = re.compile(r"\x1b\[(?:\d;)*[39]\d")
     assert colour.search(demo("show", STORM))

@@ -51,6 +51,18 @@ def test_days_come_in_order_with_a_total_at_the_end(folder: Path) -> None:
     assert rows[2] == ["total", "3", "30", "3,000", "300", "3,333", "$3.52"]
 
 
+@pytest.mark.parametrize(("columns", "title"), [(80, 32), (120, 32), (60, 24)])
+def test_titles_of_sessions_have_the_room_there_is(tmp_path: Path, columns: int, title: int) -> None:
+    """Figures are written short or left out before a title is cut to a few words, and no line is too long."""
+    name = "Mend the till that eats coins on rainy Sundays"
+    with filling(tmp_path) as filled:
+        filled.request(filled.session("aaaa1111-x", title=name), NOON, "fam-opus-4", cost=10**14, cache_read=10**9)
+        filled.request(filled.session("bbbb2222-x", title=name), NOON, "fam-haiku-3", cost=10**14, cache_read=10**9)
+    out = told(command, tmp_path, "--by", "session", columns=columns)
+    assert name[: title - 1].rstrip() in out
+    assert max(map(len, out.splitlines()[:4])) <= columns
+
+
 def test_the_longest_bar_is_the_dearest_row(folder: Path) -> None:
     first, second = (line.split("$")[1].split()[1] for line in told(command, folder).splitlines()[1:3])
     assert len(first) < len(second)

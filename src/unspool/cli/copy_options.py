@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _OUTPUT = "Write the log to this file, or into this folder, instead of the agent's."
 _LISTED = 40
+_WORTH = 0.05
+"""The share of its tokens that a session must lose for a lighter copy to be worth the loss of what it held."""
 _FIGURES = (
     ("lines", "lines"), ("turns", "turns"), ("tool calls", "calls"), ("thinking", "thinking"), ("images", "images"),
     ("tokens *", "tokens"), ("size", "bytes"),
@@ -113,9 +115,12 @@ def _written(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> 
 def _planned(plan: "CopyPlan", record: "CopyRecord") -> CopyTelling:
     from unspool.copies.write import line_changes
 
-    listed, path = list(line_changes(plan)), record.files[0].path
+    listed, path = sorted(line_changes(plan), key=lambda one: one.line), record.files[0].path
+    before, after = record.before.tokens, record.after.tokens
+    worth = record.command != "clone" or before - after >= _WORTH * before
     whose = {"session": record.session, "source": record.source, "path": path, "title": record.title}
-    counts = {"before": record.before, "after": record.after, "changes": [one._asdict() for one in listed]}
+    counts = {"before": record.before, "after": record.after, "worth_it": worth}
+    data = {**whose, **counts, "changes": [one._asdict() for one in listed]}
     words = [*_figures(record.title, record.before, record.after), *([""] if listed else [])]
     for one in listed[:_LISTED]:
         what = f"{one.tool} {one.what}" if one.tool else one.what
@@ -124,7 +129,10 @@ def _planned(plan: "CopyPlan", record: "CopyRecord") -> CopyTelling:
         words.append(f"  line {one.line:<6} turn {one.turn:<4} {what}: {one.deed}, {tokens}")
     if len(listed) > _LISTED:
         words.append(f"  ... and {len(listed) - _LISTED:,} more; --json lists all.")
-    return CopyTelling({**whose, **counts}, [*words, f"\nNothing was written. It would be {path}"])
+    if not worth:
+        instead = "`unspool recommend SESSION` tells what other treatments win"
+        words.append(f"\nNot worth it: this would win {before - after:,} of {before:,} tokens; {instead}.")
+    return CopyTelling(data, [*words, f"\nNothing was written. It would be {path}"])
 
 
 def _figures(title: str, before: "LineTally", after: "LineTally") -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from unspool.cli import options, settings
-from unspool.cli.output import WORTH_A_BAR, progress_bar
-from unspool.errors import AlreadyRunning, UnspoolError
+from unspool.cli.output import WORTH_A_BAR, complain, progress_bar
+from unspool.errors import AlreadyRunning, UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +70,28 @@ def _kept(archive: Path, key: str | None) -> "SyncReport | None":
         return None
     with progress_bar("Keeping sessions", least=WORTH_A_BAR) as progress:
         return sync(archive, sources, progress, key, settings.price_table(), _PATIENCE)
+
+
+@contextmanager
+def archive_of(sources: Sequence[Path]) -> "Iterator[Path]":
+    """An archive with its index that holds what these folders do, and is gone afterwards; where the one folder is an
+    archive, that one."""
+    from unspool.files import scratch_folder
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.sync import sync
+
+    archives = [place for place in sources if (place / ARCHIVE).is_file()]
+    if archives:
+        if len(sources) > 1:
+            raise UsageProblem("An archive is searched by itself: name it alone.")
+        yield archives[0]
+        return
+    found = settings.chosen_sources(sources)
+    with scratch_folder() as place:
+        with progress_bar("Reading sessions", least=WORTH_A_BAR) as progress:
+            report = sync(place, found, progress, None, settings.price_table())
+        complain(report.failures)
+        yield place
 
 
 def tell_how_to_keep() -> None:

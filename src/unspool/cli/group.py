@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from itertools import takewhile
+from typing import Any, cast
 
 import click
 
@@ -68,7 +69,11 @@ _HOMES = {
 }
 """Commands that share a module, where each is called NAME_command."""
 
-INTERRUPTED = 130
+
+class Interrupted(UnspoolError):
+    """Whoever ran the command ended it."""
+
+    exit_code = 130
 
 
 class LazyGroup(click.Group):
@@ -137,19 +142,22 @@ def run() -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        if not _wants_json():
+            error.show()
+            return error.exit_code
+        made = UsageProblem if error.exit_code == UsageProblem.exit_code else UnspoolError
+        param = getattr(error, "param", None)
+        return _fail(made(error.format_message()), "/".join(param.opts) if param is not None else "")
     except UnspoolError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(error)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped.", err=True)
-        return INTERRUPTED
+        return _fail(Interrupted("Stopped."))
     except BrokenPipeError:
         _drop_output()  # the reader of it (head, a pager) has seen enough
     except OSError as error:
         _drop_output()
         where = f": {error.filename}" if error.filename else ""
-        return _fail(f"{error.strerror or error}{where}.", UnspoolError.exit_code)
+        return _fail(UnspoolError(f"{error.strerror or error}{where}."), str(error.filename or ""))
     return 0
 
 
@@ -159,10 +167,38 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(message: str, code: int) -> int:
-    """Say what went wrong; names and titles from logs cannot drive the terminal."""
-    from unspool.render.sanitize import safe_lines
+def _wants_json() -> bool:
+    """Whether the command is asked for JSON, as far as that can be told where its arguments may be wrong."""
+    return "--json" in takewhile(lambda word: word != "--", sys.argv[1:])
 
+
+def _fail(error: UnspoolError, place: str = "") -> int:
+    """Say what went wrong, on standard error, for standard output holds answers alone; gives the exit code.
+
+    Names and titles from logs cannot drive the terminal. `place` is the option or file that it is about, where one is.
+    """
+    text = str(error)
+    if _wants_json():
+        import json
+
+        about = {"code": error.exit_code, "kind": type(error).__name__, "message": text}
+        text = json.dumps({"error": {**about, "place": " ".join(filter(None, (_command_path(), place)))}})
+    elif not isinstance(error, Interrupted):  # who ends a command does not wait for modules to be loaded
+        from unspool.render.sanitize import safe_lines
+
+        text = "\n".join(safe_lines(f"unspool: {text}"))
     with suppress(OSError):
-        click.echo("\n".join(safe_lines(f"unspool: {message}")), err=True)
-    return code
+        click.echo(text, err=True)
+    return error.exit_code
+
+
+def _command_path() -> str:
+    """The command that is run, with the groups that it is in."""
+    path, command = ["unspool"], cast("click.Command", cli)
+    for word in sys.argv[1:]:
+        if not isinstance(command, click.Group):
+            break
+        if found := command.get_command(click.Context(command), word):
+            path.append(word)
+            command = found
+    return " ".join(path)

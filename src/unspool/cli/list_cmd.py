@@ -1,12 +1,11 @@
 """`unspool list`: sessions or projects, newest first, with the marks made in the app."""
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import click
 import msgspec
@@ -18,7 +17,7 @@ from unspool import human
 from unspool.agents import agent_name
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
-from unspool.errors import UnspoolError
+from unspool.errors import Unreadable, UnspoolError
 from unspool.model import Overview, SessionKind, Usage
 from unspool.model.session import is_unlisted
 from unspool.render.sanitize import one_line
@@ -36,6 +35,7 @@ class SessionMark(NamedTuple):
         return " ".join([*(["★"] if self.starred else []), *(f"#{tag}" for tag in self.tags)])
 
 
+_T = TypeVar("_T")
 Marks = Callable[[str], SessionMark]
 """What was said about a session, by its id."""
 
@@ -73,17 +73,21 @@ _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
     ("project", 110, "left", 10, 16),
     ("turns", 44, "right", 5, None),
     ("tools", 90, "right", 5, None),
+    ("tokens", 150, "right", 6, None),
     ("cost", 64, "right", 6, None),
     ("size", 90, "right", 6, None),
     ("kind", 90, "left", 4, None),
 )
 
 
-def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> Table:
-    """One row a session; the less important columns give way on a narrow terminal, never the title."""
+def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int, sort: str = "") -> Table:
+    """One row a session; the less important columns give way on a narrow terminal, never the title, nor what the rows
+    are sorted by."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     several = len({overview.agent for overview in overviews}) > 1
-    shown = [column for column in _COLUMNS if width >= column[1] and (several or column[0] != "agent")]
+    by = "tools" if sort == "calls" else sort
+    there = (column for column in _COLUMNS if width >= column[1] or column[0] == by)
+    shown = [column for column in there if several or column[0] != "agent"]
     for name, _, justify, least, most in shown:
         style = "cyan" if name == "id" else ""
         table.add_column(
@@ -106,6 +110,7 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
         "project": one_line(human.last_part(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),
+        "tokens": human.tokens(overview.usage.total) if overview.calls else "",
         "cost": _money([overview]) if overview.calls else "",
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
@@ -169,6 +174,40 @@ def projects_table(projects: Sequence[ProjectTotals]) -> Table:
         counts = str(figures["sessions"]), str(figures["turns"]), _money(project.overviews)
         table.add_row(ended, *counts, human.size(figures["size"]), one_line(project.path))
     return table
+
+
+_FIGURES: dict[str, Callable[[Overview], Any]] = {
+    "cost": lambda one: one.cost,
+    "tokens": lambda one: one.usage.total,
+    "size": lambda one: one.size,
+    "turns": lambda one: one.turns,
+    "calls": lambda one: one.tool_calls,
+}
+_SORTS = ("when", *_FIGURES, "title")
+
+
+class ListOrder(NamedTuple):
+    """The newest, the largest or the first of the alphabet stand on top, unless that is reversed."""
+
+    by: str
+    reverse: bool
+
+    def of_sessions(self, found: list[Overview], marks: Marks) -> list[Overview]:
+        return self._sorted(found, lambda one: marks(one.id).title or one.title, _FIGURES.get(self.by))
+
+    def of_projects(self, found: list[ProjectTotals]) -> list[ProjectTotals]:
+        def total(project: ProjectTotals) -> Any:
+            return project.figures["turns"] if self.by == "turns" else sum(map(_FIGURES[self.by], project.overviews))
+
+        return self._sorted(found, lambda one: one.path, total if self.by in _FIGURES else None)
+
+    def _sorted(self, rows: list[_T], name: Callable[[_T], str], figure: Callable[[_T], Any] | None) -> list[_T]:
+        """The rows, which came newest first."""
+        if self.by == "title":
+            rows = sorted(rows, key=lambda row: name(row).casefold())
+        elif figure is not None:
+            rows = sorted(rows, key=figure, reverse=True)
+        return rows[::-1] if self.reverse else rows
 
 
 def summary_line(things: str, found: Sequence[Overview], hidden: Sequence[Overview]) -> Text:
@@ -252,6 +291,10 @@ class ListFilter(msgspec.Struct, frozen=True):
 @click.option(
     "-n", "--limit", type=click.IntRange(min=0), default=30, show_default=True, help="At most so many; 0: all."
 )
+@click.option(
+    "--sort", type=click.Choice(_SORTS), default="when", show_default=True, help="What is largest, or newest, first."
+)
+@click.option("-r", "--reverse", is_flag=True, help="The other way round.")
 @click.option("--projects", is_flag=True, help="List projects instead of sessions.")
 @click.option("--clones", is_flag=True, help="List the copies that were made, with what they were made from.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
@@ -261,6 +304,7 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
 
     \b
     unspool list                        the newest 30 sessions
+    unspool list --sort cost -n 10      the dearest ten
     unspool list -p shop --since 2w     of one project, of the last two weeks
     unspool list --projects             projects with their totals
     unspool list --clones               the copies made by clone, fork, repair, move and import
@@ -281,13 +325,16 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
         library = Library([options.demo_folder()])
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
-    wanted, marks = ListFilter(**filters), session_marks()
+    order, marks = ListOrder(filters.pop("sort"), filters.pop("reverse")), session_marks()
+    wanted = ListFilter(**filters)
     fitting = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
     found = [overview for overview in fitting if not wanted.hides(overview)]
+    totals = order.of_projects(by_project(found)) if projects else None
+    found = order.of_sessions(found, marks)
     if as_json:
         rows = (
-            {"projects": [one.figures for one in by_project(found)[: limit or None]]}
-            if projects
+            {"projects": [one.figures for one in totals[: limit or None]]}
+            if totals is not None
             else {"sessions": [_session(overview, marks(overview.id)) for overview in found[: limit or None]]}
         )
         logs = sum(overview.kind != "ghost" for overview in listing.overviews)
@@ -297,20 +344,22 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
         console().print("No session fits." if listing.overviews else "No sessions were found.")
     else:
         hidden = [overview for overview in fitting if wanted.hides(overview)]
-        _print(found, hidden, marks, limit, projects=projects)
+        table = sessions_table(found[: limit or None], marks, console().width, order.by)
+        _print(found, hidden, limit, table, totals)
     complain(listing.failures)
     if listing.failures and not listing.overviews:
-        sys.exit(5)
+        raise Unreadable("None of the logs could be read.")
 
 
-def _print(found: list[Overview], hidden: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
+def _print(
+    found: list[Overview], hidden: list[Overview], limit: int, table: Table, every: list[ProjectTotals] | None
+) -> None:
     to, most = console(), limit or None
-    if projects:
-        every = by_project(found)
+    if every is not None:
         show_renderable(projects_table(every[:most]), to)
         listed = human.joined(_listed(len(every[:most]), len(every), "project"), human.count(len(found), "session"))
     else:
-        show_renderable(sessions_table(found[:most], marks, to.width), to)
+        show_renderable(table, to)
         listed = _listed(len(found[:most]), len(found), "session")
     to.print(summary_line(listed, found, hidden), style="dim")
 

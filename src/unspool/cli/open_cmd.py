@@ -1,5 +1,6 @@
 """`unspool open`: all sessions in the browser."""
 
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 @click.argument("session", required=False)
 @options.serving
 @options.named_sources
+@options.demo
 @options.archive
-def command(session: str | None, source: tuple[Path, ...], archive: Path, no_browser: bool, **given: Any) -> None:
+def command(
+    session: str | None, source: tuple[Path, ...], demo: bool, archive: Path, no_browser: bool, **given: Any
+) -> None:
     """Open the app: all sessions in the browser, kept up to date.
 
     \b
@@ -28,6 +32,7 @@ def command(session: str | None, source: tuple[Path, ...], archive: Path, no_bro
     unspool open tide                  one by a piece of its title, or by its id
     unspool open --no-browser          only print the address, as on a machine without a screen
     unspool open --host 0.0.0.0        for other machines too
+    unspool open --demo                made-up sessions, with an archive of their own in your cache
 
     It runs on this machine until Ctrl-C, reads what is new into the archive in the background, and follows it.
     The address that is printed holds a token that is made anew at each start: without it nobody gets in. Nothing
@@ -36,6 +41,10 @@ def command(session: str | None, source: tuple[Path, ...], archive: Path, no_bro
     """
     from unspool.app.server import ServeOptions, serve_app
 
+    if demo:
+        folder = options.demo_folder()
+        source, archive = (folder,), folder.with_name("demo-archive")
+        os.environ["UNSPOOL_ARCHIVE"] = str(archive)  # what is chosen for shares and written of copies goes there too
     if missing := [folder for folder in source if not folder.is_dir()]:
         raise NotFound(f"There is no folder {missing[0]}.")
     sources = tuple(folder.absolute() for folder in source) or settings.wanted_sources()

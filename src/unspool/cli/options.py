@@ -66,6 +66,7 @@ _TURNS = "Only these turns: 3, 3..7, 5.., 1,4."
 _SUBAGENTS = "Subagents' conversations in place, or not."
 
 named_sources = click.option("-s", "--source", multiple=True, metavar="DIR", type=FOLDER, help=_SOURCE)
+demo = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")
 personal = click.option(
     "--personal",
     metavar="KINDS",
@@ -112,7 +113,7 @@ sources = as_argument(
     _library,
     named_sources,
     agents,
-    click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own."),
+    demo,
 )
 
 

@@ -119,10 +119,11 @@ PLAIN_WIDTH = 120
 
 
 def console() -> "Console":
-    """Standard output; colours only on a terminal that has them and unless NO_COLOR forbids."""
+    """Standard output; colours and bold or dim words only on a terminal that has them and unless NO_COLOR forbids."""
     from rich.console import Console
 
-    made = Console(highlight=False, emoji=False, markup=False)
+    plain = bool(os.environ.get("NO_COLOR"))
+    made = Console(color_system=None if plain else "auto", highlight=False, emoji=False, markup=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = PLAIN_WIDTH
     return made
@@ -143,8 +144,7 @@ def print_nodes(nodes: "Iterable[Node]", *, pager: bool = True, width: int | Non
     from unspool.render.text import render_text
 
     to = console()
-    colour = to.color_system is not None and not to.no_color
-    lines = render_text(nodes, width or min(to.width, _WIDEST), colour=colour)
+    lines = render_text(nodes, width or min(to.width, _WIDEST), colour=to.color_system is not None)
     if pager and sys.stdout.isatty():
         click.echo_via_pager(lines)
         return

@@ -1,10 +1,11 @@
 """`unspool search`: what was said and done in any session, from the archive."""
 
 import os
+import shlex
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -156,9 +157,11 @@ _MODES = ("substring", "regex", "file", "command")
 @click.option("--hits", type=click.IntRange(min=1), default=3, show_default=True, help="Hits shown of each.")
 @click.option("--context", type=click.IntRange(min=20), default=160, show_default=True, help="Characters of a hit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.named_sources
+@options.demo
 @fresh.no_sync
 @options.archive
-def command(query: tuple[str, ...], archive: "Path", as_json: bool, no_sync: bool, **given: Any) -> None:
+def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any) -> None:
     """Find what was said and done in any session.
 
     \b
@@ -170,6 +173,7 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, no_sync: boo
     unspool search --regex 'TODO\\(\\w+\\)'  exact, in code
     unspool search --file tides.py         who touched it last
     unspool search --command 'git rebase'  where it was run
+    unspool search deploy -s /backup/old   in logs elsewhere, or in another archive
 
     In the QUERY, words must all be there; OR, NOT and parentheses work, in capitals. Filters, also as options:
     project: agent: role: tool: model: file: branch: kind: is:error since: until: cost:>1 session:, with a minus to
@@ -186,9 +190,15 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, no_sync: boo
         filters += [Filter(name, value) for value in ((values,) if isinstance(values, str) else values or ())]
     parsed = parse_query(" ".join(query), filters, settings.chosen_zone())
     wanted = SearchRequest(given["limit"], given["hits"], given["context"])
-    fresh.keep_fresh(archive, no_sync=no_sync)
-    with options.open_index(archive) as index, options.open_archive(archive, readonly=True) as kept:
-        results = _results(index, kept, parsed, wanted, given)
+    sources = (options.demo_folder(),) if given["demo"] else given["source"]
+    with fresh.archive_of(sources) if sources else nullcontext(archive) as place:
+        if not sources:
+            fresh.keep_fresh(place, no_sync=given["no_sync"])
+        with options.open_index(place) as index, options.open_archive(place, readonly=True) as kept:
+            results = _results(index, kept, parsed, wanted, given)
+    if sources:
+        where = ["--demo"] if given["demo"] else [f"-s {shlex.quote(str(folder))}" for folder in sources]
+        results = _found_in(results, " ".join(where))
     if as_json:
         print_json(results)
     else:
@@ -220,6 +230,17 @@ def _results(
         make = exact_search.regex_pattern if modes == ["regex"] else exact_search.substring_pattern
         more = [exact_search.shell_calls(index.db)] if modes == ["command"] else []
         return exact_search.exact_search(index.db, archive, make(given[modes[0]]), query, wanted, more)
+
+
+def _found_in(results: "SearchResults", where: str) -> "SearchResults":
+    """The results, with the commands that show them looking where they were found."""
+    from msgspec.structs import replace
+
+    sessions = (
+        replace(one, hits=tuple(replace(hit, link=f"{hit.link} {where}" if hit.link else "") for hit in one.hits))
+        for one in results.sessions
+    )
+    return replace(results, sessions=tuple(sessions))
 
 
 def _print(results: "SearchResults") -> None:

@@ -19,6 +19,8 @@ from unspool.store.index.usage import PeriodReport, UsagePeriod
 _DATED = re.compile(r"-20\d{6}$")
 _LONGEST_BAR = 24
 _SHORTEST_BAR = 8
+_TITLE = 32
+"""Characters of a title by which people know a session: figures are written short, or left out, for them."""
 
 
 def spent_text(total: UsageSum) -> str:
@@ -48,7 +50,8 @@ def _labels(by: str, rows: "list[tuple[UsagePeriod | None, str]]") -> list[Colum
 
     if by == "session":
         first = Column(by, cells(lambda row: row.key[:8], "total"), right=False, least=8)
-        return [first, Column("title", cells(lambda row: row.title), right=False, least=16, rank=3)]
+        least = min(_TITLE, max(16, terminal_width() * 2 // 5))
+        return [first, Column("title", cells(lambda row: row.title), right=False, least=least, rank=3)]
     none = {"subagent": "main conversation", "model": "unknown model", "project": "no project"}.get(by, "no time")
     first = Column(by, cells(lambda row: row.key or none, "total"), right=False, least=17, tail=by == "project")
     if by == "subagent":
