@@ -238,7 +238,7 @@
 
   /* --- from prompt to prompt ----------------------------------------------------------------------- */
   function step(way) {
-    const prompts = all("main .turn > .prompt, .timeline > li[id]").filter((one) => one.checkVisibility());
+    const prompts = all("main .turn > .prompt, .timeline > li[id], .change[id]").filter((one) => one.checkVisibility());
     const held = prompts.indexOf(document.activeElement), top = held < 0 ? 0 : prompts[held].getBoundingClientRect().top;
     const stays = held >= 0 && top > 40 && top < window.innerHeight; // near the end of a page it cannot come to the top
     const here = stays ? held : prompts.filter((one) => one.getBoundingClientRect().top < 80).length - 1;
