@@ -219,25 +219,40 @@ def test_a_board_without_anything_makes_every_table(tmp_path: Path) -> None:
     assert all(table_to_csv(make(found)) for make in TABLES.values())
 
 
-def test_folders_are_browsed_from_the_deepest_that_holds_all(app: Site) -> None:
+def test_files_are_listed_by_project_with_their_lines(app: Site) -> None:
     first = app.get("/files")
-    assert {
-        "/files?path=%2Fhome%2Fdev%2Fshop%2Fsrc%2Fpay.py",
-        "/files?path=%2Fhome%2Fdev%2Fharbour%2Fsrc%2Fboard.py",
-    } & set(app.get("/files", path="/home/dev/shop/").links("/files?"))
-    assert "harbour/" in first.said
-    assert "shop/" in first.said
+    assert "/home/dev/harbour 1 file 1 change 1 session +1 −0" in first.said
+    (shop,) = first.links("/files?project=shop-")
+    got = app.get(shop)
+    assert "src/pay.py" in got.said
+    assert "+1 −1" in got.said
+    assert "board.py" not in got.said
+    assert "/files?path=%2Fhome%2Fdev%2Fshop%2Fsrc%2Fpay.py" in got.links("/files?")
+    assert got.links("pay.py") == app.get("/files", path="/home/dev/shop/").links("pay.py")
 
 
-def test_a_file_tells_every_session_that_touched_it_the_newest_first(app: Site) -> None:
+def test_words_of_a_path_narrow_files_of_one_project_or_of_all(app: Site) -> None:
+    assert app.get("/files", q="SRC board").links("board.py")
+    assert not app.get("/files", q="src board").links("pay.py")
+    (shop,) = app.get("/files").links("/files?project=shop-")
+    assert not app.get(f"{shop}&q=board").links("board.py")
+    assert app.get("/files", project="nothing", q="pay").links("pay.py")
+
+
+def test_a_file_tells_its_changes_and_who_read_it_apart(app: Site) -> None:
     got = app.get("/files", path="/home/dev/shop/src/pay.py")
-    assert got.said.index("Tides and lighthouses") < got.said.index("Slow <b>checkout</b>")
-    assert "1 × edited" in got.said
+    assert "1 change in 1 session +1 −1" in got.said
     assert "1 × read" in got.said
+    assert "Why is the checkout slow?" in got.said
+    assert "Slow <b>checkout</b>" in got.said
+    reads = app.get("/files", path="/home/dev/shop/src/pay.py", only="reads").said
+    assert "Tides and lighthouses" in reads
+    assert "Slow <b>" not in reads
 
 
 def test_a_touch_leads_to_its_call(app: Site) -> None:
-    (href,) = list(app.get("/files", path="/home/dev/shop/src/pay.py").links("/s/shop/at/"))
+    (stood,) = set(app.get("/files", path="/home/dev/shop/src/pay.py").links("/files/at?"))
+    (href, _) = app.get(stood).links("/s/shop/at/")[::-1]
     end = urlsplit(app.get(href).url)
     assert f'id="{end.fragment}"' in app.get(end.path).text
 

@@ -1,5 +1,6 @@
 """A file as it stood after any edit, on a real server over a really synced source."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -57,7 +58,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def times(app: Site, path: str) -> list[str]:
     """Where the file is shown as it stood, the newest time first."""
-    return app.get("/files", path=path).links("/files/at?")
+    return re.findall(r'class="then" href="([^"]*)"', app.get("/files", path=path).text.replace("&amp;", "&"))
 
 
 def then(app: Site, where: str) -> str:
@@ -78,13 +79,65 @@ def test_the_page_shows_the_change_and_the_whole_file(app: Site) -> None:
     _, edited, _ = times(app, TILL)
     got = app.get(edited)
     assert got.status == 200
-    assert "2 of 2 in this session" in got.said
+    assert "change 2 of 3" in got.said
+    assert "Write it." in got.said
     assert "What changed" in got.said
     assert "open = 1 price = 3" in " ".join(got.said.split())
     assert "<del>" in got.text
     assert "First <i>" not in got.text
-    (before,) = got.links("/files/at?")
+    (before,) = re.findall(r'href="([^"]*)" rel="prev"', got.text.replace("&amp;", "&"))
     assert then(app, before) == FIRST
+    (after,) = re.findall(r'href="([^"]*)" rel="next"', got.text.replace("&amp;", "&"))
+    assert then(app, after) == SECOND.replace("open = 1", "open = 0")
+
+
+def test_the_states_of_a_file_are_links_the_oldest_first(app: Site) -> None:
+    got = app.get("/files", path=TILL).text.replace("&amp;", "&")
+    bars = re.findall(r'<a href="([^"]*)" title="([^"]*)"', got)
+    assert [href for href, _ in bars] == times(app, TILL)[::-1]
+    assert [says.rpartition(" · ")[2] for _, says in bars] == ["+2 −0", "+1 −1", "+1 −1"]
+
+
+def test_a_change_has_its_prompt_its_session_and_its_lines(app: Site) -> None:
+    got = app.get("/files", path=TILL)
+    assert "3 changes in 2 sessions +4 −2" in got.said
+    newest, second, first = got.text.split('<article class="change"')[1:]
+    assert "On." in newest
+    assert ">Later<" in newest
+    assert "Write it." in second
+    assert "First &lt;i&gt;till&lt;/i&gt;" in second
+    assert "<i>2 +</i>price = <mark>3</mark>" in second
+    assert "price = 2" in first
+    (turn,) = set(got.links("/s/later/at/"))
+    assert "On." in app.get(turn).said
+
+
+def test_lines_that_are_not_there_at_once_can_be_had(app: Site) -> None:
+    newest, *_ = times(app, TILL)
+    part = app.get(newest.replace("/files/at?", "/files/diff?"))
+    assert part.status == 200
+    assert "<ins>" in part.text
+    assert "<html" not in part.text
+
+
+def test_every_line_names_who_asked_for_it(app: Site) -> None:
+    got = app.get("/files", path=TILL, view="lines")
+    first, second = got.text.split('<li class="by-')[1:]
+    assert "On." in first
+    assert "open = 0" in first
+    assert "Write it." in second
+    assert "price = 3" in second
+    assert "no log holds the whole file" in app.get("/files", path="/lost.py", view="lines").said
+
+
+def test_lines_that_no_call_put_there_are_said_to_be_so(app: Site) -> None:
+    got = app.get("/files", path="/home/dev/shop/kept.py", view="lines").text
+    before, asked = got.split('<li class="by-')[1:]
+    assert before.startswith("before")
+    assert "Before the first session" in before
+    assert "a = 1" in before
+    assert asked.startswith("change")
+    assert "b = 3" in asked
 
 
 def test_what_another_session_left_is_said_to_be_borrowed(app: Site) -> None:

@@ -1,8 +1,7 @@
 """What a session changed: files, commits and pushes."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 from unspool.model import Commit, FileChange, Json, Push, Session, ToolCall
 from unspool.model.tool_input import paths_of
@@ -35,52 +34,15 @@ def _add(files: dict[str, FileChange], new: FileChange) -> None:
     files[new.path] = FileChange(new.path, **counts, created=was.created or new.created)
 
 
-class FileAroundCall(NamedTuple):
-    """A file around one call; None where it is not known."""
+def changed_lines(call: ToolCall) -> dict[str, tuple[int, int]]:
+    """The lines that a call added and removed, by file as it names them, as far as it tells."""
+    from unspool.tools import changes as diffs_of
 
-    call: ToolCall
-    before: str | None
-    after: str | None
-    outside: bool = False
-    """True where it was not what the call before left: something else changed it in between."""
-
-
-def calls_touching(calls: Iterable[ToolCall], path: str) -> list[ToolCall]:
-    """The calls that read or changed a file and went well, in order of time as far as it is known."""
-    done = (call for call in calls if call.role in _TOUCHING and call.state == "ok")
-    return sorted((call for call in done if path in map(forward_slashes, paths_of(call))), key=_when)
-
-
-def replay_file(
-    calls: Iterable[ToolCall], believed: str | None = None, kept: Sequence[tuple[float, str]] = (), path: str = ""
-) -> list[FileAroundCall]:
-    """The file at a path around each call, in order; `believed` is what it is taken to be before the first.
-
-    `kept` are times at which all of it was put aside, in order: they tell what no call does.
-    """
-    from unspool import tools  # all of the tools: a program that only lists needs none
-
-    found, since = [], float("-inf")
-    for call in calls:
-        now = _when(call)
-        if believed is None:
-            believed = next((text for time, text in reversed(kept) if since < time <= now), None)
-        since = now if call.role != "read" else since
-        before, after = tools.stood(call, believed, path)
-        outside = believed is not None and before is not None and before != believed
-        found.append(FileAroundCall(call, before, after, outside))
-        believed = after
+    found: dict[str, tuple[int, int]] = {}
+    for diff in diffs_of(call) if call.role in ("write", "edit") else ():
+        added, removed = found.get(diff.path, (0, 0))
+        found[diff.path] = added + diff.added, removed + diff.removed
     return found
-
-
-def forward_slashes(path: str) -> str:
-    """A path with one kind of slash."""
-    return path.strip().replace("\\", "/").removeprefix("./")
-
-
-def _when(call: ToolCall) -> float:
-    time = call.result.time if call.result is not None and call.result.time is not None else call.time
-    return time.timestamp() if time is not None else float("inf")
 
 
 _COMMIT = re.compile(

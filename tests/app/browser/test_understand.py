@@ -15,7 +15,7 @@ from unspool.app.context import AppContext
 from unspool.store.sync import sync
 
 TIMELINE = "/files?path=/home/dev/shop/src/pay.py"
-WAYS = ("/s/shop/context", TIMELINE, "then")
+WAYS = ("/s/shop/context", "/files", TIMELINE, f"{TIMELINE}&view=lines", "then")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def went(opened: Any, way: str) -> Any:
     """The page of a way; `then` is where a person comes to from a time-line."""
     page = opened.go(TIMELINE if way == "then" else way)
     if way == "then":
-        page.get_by_role("link", name="the file then").last.click()
+        page.get_by_role("link", name="as it stood", exact=True).last.click()
         page.wait_for_url("**/files/at?*")
     for fold in page.locator("main details > summary").all():
         fold.click()
@@ -63,7 +63,7 @@ def test_a_file_is_followed_from_one_time_to_the_next_without_scripts(browser: A
     with window(browser, app.address, java_script_enabled=False) as opened:
         page = went(opened, "then")
         assert "slow = False" in page.locator("#whole ~ * code, #whole ~ div code").first.inner_text()
-        page.get_by_role("link", name="/home/dev/shop/src/pay.py").first.click()
+        page.get_by_role("link", name="Changes").click()
         page.wait_for_url("**/files?path=*")
 
 

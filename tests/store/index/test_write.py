@@ -7,7 +7,7 @@ import pytest
 from tests.store.sync.dumped import dumped
 from unspool.model import LogFile, Overview, Titles, Todo
 from unspool.store.index.database import Index
-from unspool.store.index.requests import LogRows, SessionRows, TurnRow
+from unspool.store.index.requests import LogRows, SessionRows, TouchRow, TurnRow
 from unspool.store.index.schema import KINDS
 from unspool.store.index.write import DIGEST, IndexWriter, RowSource
 
@@ -22,9 +22,7 @@ def log(*turns: str, path: str = "/p/a.jsonl", size: int = 0, agent: str = "") -
         for at, prompt in enumerate(turns)
         for kind, text in ((PROMPT, prompt), (ANSWER, f"answer to {prompt}"))
     ]
-    touches: list[tuple[int, str, int, float | None, int]] = [
-        (at, f"/f/{prompt}", 1, None, 0) for at, prompt in enumerate(turns)
-    ]
+    touches = [TouchRow(at, f"/f/{prompt}", 1, None, 0) for at, prompt in enumerate(turns)]
     commits: list[tuple[int, str, str, str, float | None]] = [
         (at, "abc", "main", prompt, None) for at, prompt in enumerate(turns)
     ]
@@ -124,7 +122,7 @@ def test_a_session_that_is_dropped_leaves_nothing(index: Index) -> None:
 
 def test_what_was_put_before_an_error_is_taken_back(index: Index) -> None:
     put(index, log("one"))
-    bad = log("one", "two")._replace(touches=[(99, "/f", 1, None, 0)])
+    bad = log("one", "two")._replace(touches=[TouchRow(99, "/f", 1, None, 0)])
     with pytest.raises(IndexError):
         put(index, bad)
     assert (words(index, "one"), words(index, "two"), index.db.in_transaction) == (2, 0, False)

@@ -193,6 +193,22 @@ def plain(bulk: Any) -> Json:
     return msgspec.json.decode(bulk) if isinstance(bulk, Raw) else bulk
 
 
+class _ChangedLines(msgspec.Struct):
+    type: Raw = _ABSENT
+    structuredPatch: list[Json] | None = None  # noqa: N815  as the log spells it
+
+
+def changed_lines(twin: Any) -> Json:
+    """The record of a change without the file that it was made in, where its lines are told without that."""
+    try:
+        found = msgspec.json.decode(twin, type=_ChangedLines)
+    except msgspec.ValidationError:
+        return plain(twin)
+    if not found.structuredPatch:
+        return plain(twin)
+    return {"type": plain(found.type), "structuredPatch": found.structuredPatch}
+
+
 _FLAGS = ("is_sidechain", "is_meta", "is_compact_summary", "is_aborted_mid_stream", "is_api_error_message")
 _OBJECTS = ("forked_from", "permission_decision", "origin")
 _OTHERS = frozenset({

@@ -10,7 +10,15 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from unspool.agents.claude_code.billed import advisor_calls, billing_terms, parse_usage
-from unspool.agents.claude_code.line import SYNTHETIC, ContentBlock, Line, MessageRecord, UsageRecord, plain
+from unspool.agents.claude_code.line import (
+    SYNTHETIC,
+    ContentBlock,
+    Line,
+    MessageRecord,
+    UsageRecord,
+    changed_lines,
+    plain,
+)
 from unspool.agents.records import Detail
 from unspool.agents.values import decode_object, items, mapping, text
 from unspool.model import (
@@ -132,6 +140,8 @@ class CallMemory:
         self.known: set[str] = set()
         self.meant: set[str] = set()
         """Calls that put forward a plan or changed a todo list: what became of them is in the result's record."""
+        self.changing: set[str] = set()
+        """Calls that change files: the result's record tells which lines."""
 
 
 class ResultParser:
@@ -151,6 +161,8 @@ class ResultParser:
             twin_wanted = text_wanted and _SPILL in bytes(line.tool_use_result)
         words, images, parts = result_content(plain(block.content), event.place) if text_wanted else ("", (), ())
         twin = plain(line.tool_use_result) if twin_wanted else None
+        if self._detail is Detail.TEXTS and not twin_wanted and call_id in calls.changing:
+            twin = changed_lines(line.tool_use_result)
         denial = line.tool_denial_kind or (_denial(words) if error else "")
         spilled, words, missing = _spill(words, twin, self._spills)
         return Result(
@@ -314,6 +326,8 @@ class MessageParser:
         self._calls.known.add(call_id)
         if role in ("plan", "todos"):
             self._calls.meant.add(call_id)
+        elif role in ("edit", "write"):
+            self._calls.changing.add(call_id)
         given = plain(block.input) if self._wants_input(block, role) else None
         given = decode_object(given)  # versions before 2.1.92 wrote some inputs as JSON in a string
         return ToolCall(

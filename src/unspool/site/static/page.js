@@ -239,7 +239,7 @@
   /* --- from prompt to prompt ----------------------------------------------------------------------- */
   function step(way) {
     const placed = (prompt) => prompt.closest(".turn") ?? prompt; // a turn has a place before what is in it is laid out
-    const prompts = all(":is(main .turn > .prompt, .timeline > li[id]):not(details:not([open]) *)").filter((one) => placed(one).checkVisibility());
+    const prompts = all(":is(main .turn > .prompt, .timeline > li[id], .change[id]):not(details:not([open]) *)").filter((one) => placed(one).checkVisibility());
     const held = prompts.indexOf(document.activeElement), top = (at) => placed(prompts[at]).getBoundingClientRect().top;
     const stays = held >= 0 && top(held) > 40 && top(held) < window.innerHeight; // near the end of a page it cannot come to the top
     const here = stays ? held : prompts.findLastIndex((_, at) => top(at) < 80);

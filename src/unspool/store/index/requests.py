@@ -256,6 +256,19 @@ class TurnRow(NamedTuple):
     """64 bits of the id of its first line."""
 
 
+class TouchRow(NamedTuple):
+    """A file that a call read or changed."""
+
+    turn: int
+    path: str
+    how: int
+    time: float | None
+    place: int
+    """Of the call."""
+    lines: tuple[int | None, int | None] = (None, None)
+    """Added and removed."""
+
+
 class LogRows(NamedTuple):
     """The rows of one log. Turns are meant by their place in `turns`."""
 
@@ -264,8 +277,7 @@ class LogRows(NamedTuple):
     size: int
     turns: list[TurnRow]
     docs: list[Doc]
-    touches: list[tuple[int, str, int, float | None, int]]
-    """Turn, file, how, time, place of the call."""
+    touches: list[TouchRow]
     commits: list[tuple[int, str, str, str, float | None]]
     """Turn, hash, branch, message, time."""
     plans: list[tuple[int, str, str]]

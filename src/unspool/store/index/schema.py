@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 10
+VERSION = 11
 """Another figure in the file, and it is made anew."""
 
 
@@ -121,7 +121,8 @@ CREATE TABLE touch(
   file INTEGER NOT NULL,
   how INTEGER NOT NULL,              -- TOUCHES
   time REAL,
-  doc INTEGER NOT NULL               -- the call
+  doc INTEGER NOT NULL,              -- the call
+  added INTEGER, removed INTEGER     -- lines; unknown where the log does not tell
 );
 CREATE INDEX touch_file ON touch(file);
 CREATE INDEX touch_turn ON touch(turn);

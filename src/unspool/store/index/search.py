@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from unspool.store.index.conditions import SqlCondition, all_of
-from unspool.store.index.filters import DocumentSpan, SearchScope, search_conditions, sessions_holding
+from unspool.store.index.filters import DocumentSpan, SearchScope, search_conditions
 from unspool.store.index.hits import COLUMNS, HitBuilder, HitRow
 from unspool.store.index.normalize_text import full_text_match
 from unspool.store.index.query import SearchQuery, query_terms
@@ -24,6 +24,7 @@ from unspool.store.index.results import (
     word_patterns,
 )
 from unspool.store.index.schema import KINDS, TOUCHES
+from unspool.store.index.touched_files import TOUCH_JOIN, named_files
 
 if TYPE_CHECKING:
     from unspool.store.archive import Archive
@@ -161,23 +162,17 @@ def _listed(scope: SearchScope, builder: HitBuilder, wanted: SearchRequest) -> S
     return SearchResults(sessions, *((None, None) if more else (len(found), sum(count for _, count, _ in found))))
 
 
-_PATH = "replace(file.path, '\\', '/')"
 _CALL = KINDS.index("call")
 _TOUCH = "file.path, touch.how, turn.place"
 _WHEN = "coalesce(touch.time, turn.time / 1000.0, 0)"
-_JOINED = """
-FROM file CROSS JOIN touch ON touch.file = file.id CROSS JOIN turn ON turn.id = touch.turn
-CROSS JOIN log ON log.id = turn.log CROSS JOIN session ON session.id = log.session
-LEFT JOIN doc ON doc.id = touch.doc
-"""
 
 
 def sessions_touching(
     db: apsw.Connection, archive: "Archive", path: str, query: SearchQuery, wanted: SearchRequest = DEFAULT
 ) -> SearchResults:
     """The sessions that touched a file: one whose path ends with `path`, else all whose path holds it."""
-    asked, values = all_of([_which(db, path), *search_conditions(db, query), *word_condition(query)])
-    where = f"{_JOINED} WHERE {asked}"
+    asked, values = all_of([named_files(db, path), *search_conditions(db, query), *word_condition(query)])
+    where = f"{TOUCH_JOIN} WHERE {asked}"
     sql = f"SELECT log.session, count(*), max({_WHEN}) {where} GROUP BY 1 ORDER BY 3 DESC"
     groups: list[Any] = db.execute(sql, values).fetchall()
     builder = HitBuilder(db, archive, lambda texts: make_snippet(texts[0], (), wanted.context))
@@ -199,14 +194,3 @@ def _found_touches(builder: HitBuilder, number: int, count: int, rows: list[Any]
         if hit is not None:
             hits.append(msgspec.structs.replace(hit, file=file, how=TOUCHES[how]))
     return builder.session(session, hits, count, 0.0)
-
-
-def _which(db: apsw.Connection, path: str) -> SqlCondition:
-    """The files that are meant: by the end of their path, at a slash, where there is such a one."""
-    wanted = path.replace("\\", "/").removeprefix("./")
-    pattern = "%/" + sessions_holding(wanted.lstrip("/"))[1:-1]
-    ends = f"({_PATH} = ? OR {_PATH} LIKE ? ESCAPE '\\')"
-    touched = "EXISTS (SELECT 1 FROM touch WHERE touch.file = file.id)"  # a path stays when what touched it is gone
-    if db.execute(f"SELECT 1 FROM file WHERE {ends} AND {touched} LIMIT 1", (wanted, pattern)).get:  # noqa: S608
-        return SqlCondition(ends, (wanted, pattern))
-    return SqlCondition(f"{_PATH} LIKE ? ESCAPE '\\'", (sessions_holding(wanted),))

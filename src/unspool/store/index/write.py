@@ -245,10 +245,10 @@ class IndexWriter:
         db = self._db
         calls = self._calls(rows, turns)
         db.executemany(
-            "INSERT INTO touch VALUES(?, ?, ?, ?, ?)",
+            "INSERT INTO touch VALUES(?, ?, ?, ?, ?, ?, ?)",
             (
-                (turns[turn], self._files.number(path), how, time, calls.get(place, 0))
-                for turn, path, how, time, place in rows.touches
+                (turns[one.turn], self._files.number(one.path), one.how, one.time, calls.get(one.place, 0), *one.lines)
+                for one in rows.touches
             ),
         )
         db.executemany(
@@ -275,7 +275,7 @@ class IndexWriter:
             "SELECT doc.place, doc.id FROM turn JOIN doc ON doc.id >= turn.doc AND doc.id < turn.doc + turn.docs"
             " WHERE turn.id = ? AND kind = 4"
         )
-        used = {turns[touch[0]] for touch in rows.touches}
+        used = {turns[touch.turn] for touch in rows.touches}
         return {place: number for turn in used for place, number in self._db.execute(query, (turn,))}
 
     def _drop_log(self, log: int) -> None:

@@ -11,7 +11,8 @@ import msgspec
 
 from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.errors import UnspoolError
-from unspool.figures.changes import find_commits
+from unspool.figures.changes import changed_lines, find_commits
+from unspool.figures.file_states import file_place
 from unspool.model import (
     Dialect,
     Event,
@@ -35,7 +36,7 @@ from unspool.reading.scan import Scan, plan_name
 from unspool.reading.skeleton import TurnNumber
 from unspool.store.index.hits import text_strings
 from unspool.store.index.normalize_text import normalize_text
-from unspool.store.index.requests import LogRows, SessionRows, TurnRow
+from unspool.store.index.requests import LogRows, SessionRows, TouchRow, TurnRow
 from unspool.store.index.schema import CALL_ENDS, KINDS, TOUCHES
 from unspool.store.library.read import log_file, open_events, reading_failure
 from unspool.store.sync.token_estimates import RequestBill, TokenEstimates, add_estimates
@@ -65,8 +66,7 @@ class LogGatherer:
         self._seen = seen
         self.turns: list[TurnRow] = []
         self.docs: list[Doc] = []
-        self.touches: list[tuple[int, str, int, float | None, int]] = []
-        """Turn, path, how, time, place of the call."""
+        self.touches: list[TouchRow] = []
         self.commits: list[tuple[int, str, str, str, float | None]] = []
         self.todos: tuple[Todo, ...] = ()
         self._lost: list[tuple[str, int]] = []
@@ -197,8 +197,10 @@ class LogGatherer:
         """What a call did, now that its answer is known."""
         time = result.time.timestamp() if result.time is not None else None
         if call.role in _WRITES:
+            made = changed_lines(call)
             for path in paths_of(call) if call.state == "ok" else ():
-                self.touches.append((turn, path, _WRITES[call.role], time, call.place.offset))
+                lines = made.get(path, (None, None))
+                self.touches.append(TouchRow(turn, path, _WRITES[call.role], time, call.place.offset, lines))
         elif call.role in ("shell", "todos"):
             if call.role == "shell":
                 commits = find_commits([call])
@@ -322,7 +324,8 @@ class _Session:
 
 def _log(log: _ReadLog, path: str, agent: str, size: int) -> LogRows:
     rows = log.gathered
+    touches = [one._replace(path=file_place(one.path, log.facts.cwd)) for one in rows.touches]
     return LogRows(
-        path, agent, size, rows.turns, rows.docs, rows.touches, rows.commits, rows.plan_rows(log.scan.plans),
+        path, agent, size, rows.turns, rows.docs, touches, rows.commits, rows.plan_rows(log.scan.plans),
         rows.tally(log.scan.call_ends()),
     )  # fmt: skip
