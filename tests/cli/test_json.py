@@ -204,8 +204,8 @@ def test_a_session_too_large_for_a_page_is_split(tmp_path: Path, monkeypatch: py
     given = source(tmp_path / "logs", log)
     monkeypatch.setattr("unspool.site.build.disk.LARGEST", 3_000_000)
     assert run("json", "latest", *given, "--gist").code == 0
-    assert len(list((fake / "files").glob("page-*.html"))) == 3
-    monkeypatch.setattr("unspool.site.build.disk.LARGEST", 500_000)
+    assert len(list((fake / "files").glob("page-*.html"))) == 11  # two of these prompts are too heavy for one page
+    monkeypatch.setattr("unspool.site.build.disk.LARGEST", 200_000)
     done = run("json", "latest", *given, "--gist")
     assert done.code == 1
     assert "too large for a gist" in done.err
