@@ -9,7 +9,7 @@ import pytest
 from tests.app.asking import NOW, Site, site
 from tests.log_builder.builder import LogBuilder
 
-TILL = "/home/dev/shop/till.py"
+TILL, COUNT = "/home/dev/shop/till.py", "/home/dev/shop/count.py"
 ENDLESS = "all work and no play\n" * 60_000
 FIRST, SECOND = "open = 1\nprice = 2\n", "open = 1\nprice = 3\n"
 
@@ -50,9 +50,18 @@ def aside() -> LogBuilder:
     return log.wrote("/home/dev/shop/endless.txt", ENDLESS)
 
 
+def often() -> LogBuilder:
+    """Writes a file and edits it ninety times."""
+    log = LogBuilder(session_id="often", cwd="/home/dev/shop", start=NOW - timedelta(hours=3)).prompt("Count.")
+    log.wrote(COUNT, "n = 0\n")
+    for number in range(90):
+        log.edited(COUNT, f"n = {number}\n", f"n = {number}", f"n = {number + 1}")
+    return log.title("Often")
+
+
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with site(tmp_path_factory.mktemp("stood"), writes(), later(), aside()) as opened:
+    with site(tmp_path_factory.mktemp("stood"), writes(), later(), aside(), often()) as opened:
         yield opened
 
 
@@ -118,6 +127,20 @@ def test_lines_that_are_not_there_at_once_can_be_had(app: Site) -> None:
     assert part.status == 200
     assert "<ins>" in part.text
     assert "<html" not in part.text
+
+
+def test_a_file_that_changed_very_often_is_told_page_by_page(app: Site) -> None:
+    first = app.get("/files", path=COUNT)
+    assert "91 changes in 1 session" in first.said
+    assert (first.text.count("<article"), first.text.count('class="panel diff"')) == (40, 3)
+    assert 'id="change-91"' in first.text
+    found, got = first.text.count("<article"), first
+    while more := re.findall(r'href="([^"]*)" rel="next"', got.text.replace("&amp;", "&")):
+        got = app.get(more[0])
+        found += got.text.count("<article")
+    assert found == 91
+    assert 'id="change-1"' in got.text
+    assert app.get("/files", path=COUNT, page=10**9).status == 200
 
 
 def test_every_line_names_who_asked_for_it(app: Site) -> None:
@@ -192,3 +215,4 @@ def test_what_a_subagent_wrote_is_known(app: Site) -> None:
 def test_nothing_but_calls_of_sessions_has_an_address(app: Site, query: dict[str, str]) -> None:
     assert app.get("/files/at", **query).status == 404
     assert app.get("/files/at.txt", **query).status == 404
+    assert app.get("/files/diff", **query).status == 404

@@ -17,7 +17,7 @@ from unspool.app.stats_tables import file_href
 from unspool.figures.file_states import forward_slashes
 from unspool.render.html.elements import visible
 from unspool.store.index.conditions import SqlCondition
-from unspool.store.index.touched_files import FILE_PATH, FileSum, holding_words, in_project, sum_files, sum_projects
+from unspool.store.index.touched_files import FILE_PATH, FileSum, holding_words, sum_files, sum_projects
 
 _LISTED = 500
 
@@ -44,12 +44,11 @@ def render_file_list(context: AppContext, db: apsw.Connection, path: str, words:
     projects = ProjectList.of(db)
     project = projects.projects[slug].path if slug in projects.projects else None
     asked = [holding_words(words)] if words.strip() else []
-    if project is not None:
-        asked.append(in_project(project))
     if path:
         asked.append(_below(path))
-    rows = [_file_row(one, project) for one in sum_files(db, asked, _LISTED + 1)] if asked else []
-    if not asked:
+    if asked or project is not None:
+        rows = [_file_row(one, project) for one in sum_files(db, asked, _LISTED + 1, project)]
+    else:
         rows = _project_rows(context, db, projects)
     label = projects.label(project) if project is not None else ""
     body = render_template(
@@ -61,7 +60,7 @@ def render_file_list(context: AppContext, db: apsw.Connection, path: str, words:
         trail=folder_trail(path) if path.endswith("/") else [],
         rows=rows[:_LISTED],
         more=len(rows) > _LISTED,
-        asked=bool(asked),
+        asked=bool(asked) or project is not None,
     )
     return body, label
 

@@ -9,6 +9,7 @@ from tests.app.asking import Site, harbour, shop, site
 from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import opened as window
 from tests.app.serving import served
+from tests.log_builder.builder import LogBuilder
 from tests.site.browser import hostile
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from unspool.app.context import AppContext
@@ -65,6 +66,60 @@ def test_a_file_is_followed_from_one_time_to_the_next_without_scripts(browser: A
         assert "slow = False" in page.locator("#whole ~ * code, #whole ~ div code").first.inner_text()
         page.get_by_role("link", name="Changes").click()
         page.wait_for_url("**/files?path=*")
+
+
+def often() -> LogBuilder:
+    """A file that was changed more often than a page shows at once, the last time by much."""
+    log = LogBuilder(session_id="often", cwd="/home/dev/count").prompt(
+        "Count, and mind the width of what you write: " * 9
+    )
+    log.wrote("/home/dev/count/n.py", "n = 0\n")
+    for number in range(6):
+        log.edited("/home/dev/count/n.py", f"n = {number}\n", f"n = {number}", f"n = {number + 1}")
+    return log.title("Often " * 40).wrote("/home/dev/count/n.py", "wide = 1 " * 99 + "\n" * 40, "n = 6\n")
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("counted"), often()) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_lines_of_an_earlier_change_come_when_they_are_asked_for(browser: Any, counted: Site, size: Any) -> None:
+    with window(browser, counted.address, viewport=size) as opened:
+        page = opened.go("/files?path=/home/dev/count/n.py")
+        assert page.locator("article .panel").count() == 3
+        page.get_by_text("Show the lines").first.click()
+        page.wait_for_selector("article details .panel del")
+        assert too_wide(page) == ""
+
+
+def test_keys_go_from_change_to_change(browser: Any, counted: Site) -> None:
+    with window(browser, counted.address) as opened:
+        page = opened.go("/files?path=/home/dev/count/n.py")
+        met = []
+        for key in "jjk":
+            page.keyboard.press(key)
+            met.append(page.evaluate("document.activeElement.id"))
+        assert met == ["change-8", "change-7", "change-8"]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_the_states_of_a_file_are_gone_through(browser: Any, counted: Site, size: Any, scripts: bool) -> None:
+    with window(browser, counted.address, viewport=size, java_script_enabled=scripts) as opened:
+        page = opened.go("/files?path=/home/dev/count/n.py")
+        page.locator(".states a").nth(2).click()
+        page.wait_for_url("**/files/at?*")
+        assert "n = 2" in page.locator("#whole ~ div code").first.inner_text()
+        assert page.locator(".states a").nth(2).get_attribute("aria-current") == "true"
+        if scripts:
+            page.keyboard.press("j")
+        else:
+            page.get_by_role("link", name="the change after").click()
+        page.wait_for_selector(".states a:nth-child(4)[aria-current]")
+        assert "n = 3" in page.locator("#whole ~ div code").first.inner_text()
 
 
 @pytest.fixture(scope="module")

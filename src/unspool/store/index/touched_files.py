@@ -30,7 +30,9 @@ ORDER BY {_WHEN} DESC NULLS LAST, touch.rowid DESC LIMIT ?"""  # noqa: S608  no 
 _SUMMED = f"""count(*), sum(touch.how > 0), CAST(total(touch.added) AS INTEGER),
 CAST(total(touch.removed) AS INTEGER), count(DISTINCT CASE WHEN touch.how > 0 THEN log.session END),
 min(CASE WHEN touch.how > 0 THEN {_WHEN} END), max(CASE WHEN touch.how > 0 THEN {_WHEN} END), max({_WHEN})"""
-_ONCE = TOUCH_JOIN.replace("LEFT JOIN doc ON doc.id = touch.doc", "")
+_BY_FILE = TOUCH_JOIN.replace("LEFT JOIN doc ON doc.id = touch.doc", "")
+_BY_PROJECT = """FROM session CROSS JOIN log ON log.session = session.id CROSS JOIN turn ON turn.log = log.id
+CROSS JOIN touch ON touch.turn = turn.id"""
 _LED = f"""SELECT {_TURN} FROM log JOIN turn ON turn.log = log.id WHERE log.session = ? AND log.number = 0
 AND turn.time <= ? ORDER BY turn.time DESC, turn.id DESC LIMIT 1"""  # noqa: S608  no value
 _PROMPT = KINDS.index("prompt")
@@ -114,25 +116,26 @@ def sum_file(db: apsw.Connection, path: str) -> FileSum | None:
     return next(iter(sum_files(db, [SqlCondition(f"{FILE_PATH} = ?", (path,))], 1)), None)
 
 
-def sum_files(db: apsw.Connection, asked: Sequence[SqlCondition], most: int) -> list[FileSum]:
-    """The files that conditions ask for, those that were changed most often first."""
-    where, values = all_of(asked)
+def sum_files(
+    db: apsw.Connection, asked: Sequence[SqlCondition], most: int, project: str | None = None
+) -> list[FileSum]:
+    """The files that conditions ask for, of one project or of all, those that were changed most often first."""
+    within = [] if project is None else [SqlCondition("session.project = ?", (project,))]
+    where, values = all_of([*within, *asked])
+    # from where there is less to look at
+    source = _BY_FILE if project is None else f"{_BY_PROJECT} CROSS JOIN file ON file.id = touch.file"
     order = "ORDER BY sum(touch.how > 0) DESC, total(touch.added) + total(touch.removed) DESC, 1 LIMIT ?"
-    sql = f"SELECT {FILE_PATH}, {_SUMMED} {_ONCE} WHERE NOT turn.copied AND {where} GROUP BY 1 {order}"
+    sql = f"SELECT {FILE_PATH}, {_SUMMED} {source} WHERE NOT turn.copied AND {where} GROUP BY 1 {order}"
     rows: Any = db.execute(sql, (*values, most))
     return [FileSum(*row) for row in rows]
 
 
 def sum_projects(db: apsw.Connection) -> list[FileSum]:
     """The files of each project that were changed, together."""
-    sql = f"""SELECT session.project, {_SUMMED}, count(DISTINCT touch.file) {_ONCE}
+    sql = f"""SELECT session.project, {_SUMMED}, count(DISTINCT touch.file) {_BY_PROJECT}
     WHERE NOT turn.copied AND touch.how > 0 GROUP BY 1"""
     rows: Any = db.execute(sql)
     return [FileSum(*row) for row in rows]
-
-
-def in_project(project: str) -> SqlCondition:
-    return SqlCondition("session.project = ?", (project,))
 
 
 def holding_words(text: str) -> SqlCondition:

@@ -116,11 +116,11 @@ class FileHistory:
         open_session: Callable[[str], Session],
         companions: Callable[[Session], Iterable[Companion]],
     ) -> None:
-        self._db, self.path, self._open, self._companions = db, path, open_session, companions
+        self._db, self.path, self.open_session, self._companions = db, path, open_session, companions
 
     def at(self, call: FileCall) -> FileAtCall:
         """The file around a call; NotFound where there is no such call."""
-        session = self._open(call.key)
+        session = self.open_session(call.key)
         agents, calls = _agents(session), self._calls(session)
         # a subagent's call that stands in its session's own log goes by its place alone
         near = [number for number, one in enumerate(calls) if one.place.offset == call.place]
@@ -155,7 +155,7 @@ class FileHistory:
         left = len(keys[most:])
         for key in reversed(keys[:most]):  # a fork's calls are those of the session that it was copied from
             try:
-                session = self._open(key)
+                session = self.open_session(key)
             except NotFound:
                 left += 1
                 continue
@@ -196,7 +196,7 @@ class FileHistory:
         touches = file_touches(self._db, self.path, TOUCHES, _LOOKED)
         keys = (one.key for one in touches if one.time is not None and one.time < moment and one.kind != "ghost")
         for other in [other for other in dict.fromkeys(keys) if other != key][:_BEFORE]:
-            session = self._open(other)
+            session = self.open_session(other)
             replayed = deque(replay_file(self._calls(session), path=self.path), 1)
             if replayed and (after := replayed[-1].after) is not None:
                 return after, session.title
