@@ -6,7 +6,7 @@
   const THEMES = ["system", "light", "dark"];
   const KINDS = [["thinking", "Thinking"], ["tools", "Tool calls"], ["notices", "Notices"], ["agents", "Subagents"], ["todos", "Todo lists"], ["images", "Images"]];
   const LEVELS = [["story", "Story", "Prompts and answers"], ["normal", "Normal", "Quiet calls folded"], ["everything", "Everything", "All of it open"]];
-  const CLIP = 250, TOO_LONG = 50000, LINE = /.{24}/; // the least that may be too wide for a small screen
+  const CLIP = 800, TOO_LONG = 50000, LINE = /.{24}/; // the least that may be too wide for a small screen
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
   /* --- theme: before the first paint ------------------------------------------------------------- */
   const kept = (value, name = "unspool-theme") => { // storage may be forbidden: the choice then lasts as long as the page
