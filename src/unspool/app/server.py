@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 
 from unspool.app import (
     api_routes,
+    compare_page,
     context_page,
     dashboard,
     file_pages,
@@ -52,6 +53,7 @@ ROUTES = (
     *context_page.ROUTES,
     *live_pages.ROUTES,
     *share_review.ROUTES,
+    *compare_page.ROUTES,
     *session_routes.ROUTES,
 )
 """In the order they are tried: the pages of a session last, for they take any name below it."""

@@ -142,6 +142,7 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
         context=None if opened.part else context_chart(session, opened.addresses(context.options)),
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),
+        forks=[link for link in session.links if link.relation in ("copied-from", "copied-to")][:4],
     )
     return str(box)
 
