@@ -42,6 +42,17 @@ def test_home_shows_the_newest_by_day_and_what_was_done(app: Browsed) -> None:
     }
 
 
+def test_where_the_last_work_is_weeks_old_it_is_told_what_it_cost_then(tmp_path: Path) -> None:
+    log = LogBuilder(session_id="old", cwd="/home/dev/old", start=datetime.now(UTC) - timedelta(days=60))
+    log.prompt("Long ago").assistant(log.text("Yes."))
+    with browsed(tmp_path, log) as opened:
+        said = opened.get("/").said
+    assert "In a year" in said
+    assert "Tokens in all" in said
+    assert "Today" not in said
+    assert "This week" not in said
+
+
 def test_a_session_that_is_being_written_is_active(tmp_path: Path) -> None:
     log = LogBuilder(session_id="now", start=datetime.now(UTC) - timedelta(seconds=20)).prompt("go")
     with browsed(tmp_path, log.assistant(log.text("Yes."))) as app:

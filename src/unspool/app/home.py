@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from functools import wraps
 from pathlib import Path
 
@@ -124,20 +124,30 @@ _ACTIVE = f"SELECT count(*) FROM session WHERE ended >= ? AND {IS_LISTED}"  # no
 
 
 def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[Tile, ...]:
-    """Today, this week, the week's tokens."""
+    """What the two shortest of some stretches of time cost in which there was anything, and the longer one's tokens."""
     today = local_time(now, zone).date()
-    tiles = []
-    for name, first in (("Today", today), ("This week", first_day("week", today))):
+    firsts = (
+        ("today", today), ("this week", first_day("week", today)), ("in 30 days", today - timedelta(days=_DAYS)),
+        ("in a year", today - timedelta(days=365)), ("in all", date(1970, 1, 2)),
+    )  # fmt: skip
+    tiles: list[Tile] = []
+    for name, first in firsts:
         since = day_start(first, zone)
+        active: int = db.execute(_ACTIVE, (since,)).get
+        if not active:
+            continue
         # only sessions that reach beyond the moment are looked at, for they are few
         where = SqlCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
         rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
         spent = UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
-        sessions = human.count(db.execute(_ACTIVE, (since,)).get, "session")
+        sessions = human.count(active, "session")
         cost = format_dollars(spent.cost, floor=spent.floor) or "$0.00"
-        tiles.append(Tile(name, cost, sessions, f"{sessions}, at list prices"))
-    cached = f"{spent.cached:.0%} from cache" if spent.cached else ""
-    return (*tiles, Tile("Tokens this week", human.tokens(spent.total), cached, f"{spent.total:,}"))
+        tiles.append(Tile(f"{name[0].upper()}{name[1:]}", cost, sessions, f"{sessions}, at list prices"))
+        if len(tiles) == 2 or name == "in all":
+            cached = f"{spent.cached:.0%} from cache" if spent.cached else ""
+            tiles.append(Tile(f"Tokens {name}", human.tokens(spent.total), cached, f"{spent.total:,}"))
+            break
+    return tuple(tiles)
 
 
 def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tuple[int, str], ...]:

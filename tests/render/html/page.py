@@ -46,6 +46,7 @@ ALLOWED = {
     **dict.fromkeys(_PLAIN, _ANY),
     "a": _ANY | {"href", "rel", "download", "title"},
     "b": _ANY | {"aria-hidden"},
+    "div": _ANY | {"dir"},
     "details": _ANY | {"open"},
     "code": {"class", "title"},
     "img": {"src", "alt", "loading", "title"},

@@ -203,9 +203,8 @@ def timeline_item(inside: str, number: int = -1, href: str = "", link: str = "")
 
 def expandable_words(start: str, inside: str) -> str:
     """What a prompt says: its beginning, which opens to the whole."""
-    return (
-        f'<details class="words whole"><summary>{content(start)}</summary><div class="prose">{inside}</div></details>'
-    )
+    whole = f'<div class="prose" dir="auto">{inside}</div>'
+    return f'<details class="words whole"><summary>{content(start)}</summary>{whole}</details>'
 
 
 def prompt_work(inside: str) -> str:

@@ -103,7 +103,7 @@ def grouped_html(nodes: Iterable[Node], options: HtmlOptions) -> str:
 def _node(node: Node, options: HtmlOptions) -> str:
     match node:
         case Prose():
-            return f'<div class="prose">{prose_html(node.markdown, options.images)}</div>'
+            return f'<div class="prose" dir="auto">{prose_html(node.markdown, options.images)}</div>'
         case Fold():
             return _fold(node, options)
         case Code():
