@@ -30,6 +30,7 @@ WORKS = {
     "all": "all -s SOURCE -o OUT",
     "sync": "sync -s SOURCE",
     "search": "search granite",
+    "compare": f"compare {SESSION} {SESSION} -s SOURCE",
     "usage": "usage",
     "stats": "stats",
     "doctor": "doctor -s SOURCE",
@@ -50,6 +51,7 @@ LACKS = {
 }
 APART = {
     "share": "is tried with every agent's story in test_stories",
+    "file": "tells of files, which no call of this agent changes",
     "local": "asks a person to choose",
     "web": "asks a service that an agent of its own has",
     "open": "serves the pages, which are asked for below",
@@ -135,7 +137,8 @@ def test_every_page_of_the_app_answers(source: Path, tmp_path: Path) -> None:
         answered = {path: get(f"{address}{path}").status for path in paths if "{" not in path}
         pages = {name: get(f"{address}/s/{SESSION}/{name}") for name in ("", "page-001.html", "context", "turn/1.md")}
     nothing_asked = {"/api/search"}
-    nothing_there = {"/files/at", "/files/at.txt", f"/s/{SESSION}/raw", f"/s/{SESSION}/branches"}
+    parts = {f"/s/{SESSION}/{name}" for name in ("raw", "branches", "compare")}
+    nothing_there = {"/files/at", "/files/at.txt", "/files/diff", *parts}
     assert {path for path, status in answered.items() if status == 400} == nothing_asked
     assert {path for path, status in answered.items() if status == 404} == nothing_there
     assert set(answered.values()) == {200, 400, 404}

@@ -110,9 +110,8 @@ def _call_events(call: ToolCall, turn: Turn, view: SessionView) -> Iterator[Time
             yield TimelineEvent("plan", f"{words} {elements.span(f'badge {tone}', status)}", "plan")
         case Questionnaire(questions=asked):
             for question in asked:
-                answer = (
-                    elements.strong(summaries.shorten_line(question.answer, 120)) if question.answer else "no answer"
-                )
+                said = summaries.shorten_line(question.answer or "", 120)
+                answer = elements.strong(said) if said else elements.span("quiet", "no answer")
                 words = _linked(call, summaries.shorten_line(question.text, 160), turn, view)
                 yield TimelineEvent("question", f"{words} {answer}")
     yield from (_agent_event(agent, view) for agent in view.started(call))

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def test_no_screen_is_too_wide(browser: Any, app: str, size: dict[str, int], sch
 
 
 def _session(root: Path, turns: int) -> LogBuilder:
-    log = LogBuilder()
+    log = LogBuilder(start=datetime.now(UTC) - timedelta(minutes=5))
     for number in range(1, turns + 1):
         log.prompt(f"Question {number}").assistant(log.text(f"Answer {number}.\n\n" + "Words and words.\n\n" * 12))
     return _written(log, root)
@@ -170,7 +171,7 @@ def test_six_prompts_later_the_page_has_them_all_once(browser: Any, tmp_path: Pa
 
 
 def test_folds_stay_open_while_a_turn_goes_on(browser: Any, tmp_path: Path) -> None:
-    log = LogBuilder()
+    log = LogBuilder(start=datetime.now(UTC) - timedelta(minutes=5))
     log.prompt("Look").ran("ls", "README.md")
     _written(log, tmp_path)
     with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
