@@ -26,7 +26,7 @@ _DIFFS = 20
 """Files whose lines are shown; of the others it is told how far they are apart."""
 
 
-class FileRow(NamedTuple):
+class ComparedRow(NamedTuple):
     path: str
     one: str
     other: str
@@ -87,13 +87,13 @@ def _asked(side: ComparedSide) -> dict[str, object]:
     return {"prompts": shown, "more": len(side.prompts) - len(shown)}
 
 
-def _files(found: Comparison) -> Iterator[FileRow]:
+def _files(found: Comparison) -> Iterator[ComparedRow]:
     shown = 0
     for file in found.files:
         diff = None
         if file.diff is not None and shown < _DIFFS:
             diff, shown = Markup(nodes_html([file.diff], HtmlOptions())), shown + 1  # noqa: S704  a writer's markup
-        yield FileRow(file.path, _changed(file, 0), _changed(file, 1), _left(file), diff)
+        yield ComparedRow(file.path, _changed(file, 0), _changed(file, 1), _left(file), diff)
 
 
 def _changed(file: ComparedFile, side: int) -> str:
