@@ -25,7 +25,7 @@ _LEAST = 3
 """Of the strip's width, what a piece has at least, so that it can be seen and met."""
 
 
-class StoryPart(NamedTuple):
+class StoryExcerpt(NamedTuple):
     """A beginning of what was said, and where the whole stands."""
 
     html: Markup
@@ -65,14 +65,14 @@ def _own_turns(view: SessionView) -> list[Turn]:
     return [turn for turn in turns if not turn.copied] or list(turns)
 
 
-def _asked(view: SessionView) -> StoryPart | None:
+def _asked(view: SessionView) -> StoryExcerpt | None:
     prompt = next((turn.prompt for turn in _own_turns(view) if turn.prompt is not None), None)
     if prompt is None:
         return None
     return _begun(prompt_markdown(prompt), view.addresses.link(prompt), _ASKED)
 
 
-def _came(view: SessionView) -> StoryPart | None:
+def _came(view: SessionView) -> StoryExcerpt | None:
     """The last answer that says something."""
     said = [
         block for turn in _own_turns(view) for block in turn.blocks if isinstance(block, Text) and block.text.strip()
@@ -84,14 +84,14 @@ def _came(view: SessionView) -> StoryPart | None:
     return _begun(last.text, view.addresses.link(last), _CAME)
 
 
-def _begun(markdown: str, href: str, limit: int) -> StoryPart:
+def _begun(markdown: str, href: str, limit: int) -> StoryExcerpt:
     words = markdown.strip()
     end = len(words)
     if end > limit:
         breaks = [words.rfind(sign, limit // 2, limit) for sign in ("\n\n", "\n", ". ", " ")]
         end = next((at + 1 for at in breaks if at > 0), limit)
     begun = f"{words[:end].rstrip()}{' …' if end < len(words) else ''}"
-    return StoryPart(as_markup(prose_html(begun, images=False)), href, end < len(words))
+    return StoryExcerpt(as_markup(prose_html(begun, images=False)), href, end < len(words))
 
 
 def _left_behind(view: SessionView) -> Iterator[Markup]:
