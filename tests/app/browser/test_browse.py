@@ -99,12 +99,13 @@ def test_without_a_script_everything_is_there(browser: Any, address: str) -> Non
         page.locator('[data-key="shop"] .pen').click(force=True)
         page.get_by_label("Note").fill("By hand")
         page.get_by_role("button", name="Save").click()
+        page.locator('[data-key="shop"]', has_text="By hand").wait_for()
         assert page.url.endswith("/sessions")
-        assert "By hand" in page.locator('[data-key="shop"]').inner_text()
         page.locator('[data-key="shop"] .star').click(force=True)
-        assert page.locator('[data-key="shop"] .star').get_attribute("aria-pressed") == "true"
+        page.locator('[data-key="shop"] .star[aria-pressed=true]').wait_for()
         page.get_by_placeholder("Title, branch").fill("tides")
         page.get_by_role("button", name="Show", exact=True).click()
+        page.wait_for_url("**=tides*")
         assert page.locator("[data-key]").count() == 1
         page.goto(f"{address}/projects?q=lamp")
         assert page.locator("#projects li").count() == 1
