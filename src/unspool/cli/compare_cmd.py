@@ -25,15 +25,15 @@ _TOOLS = 6
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the lines in which files differ.")
 @options.sources
 def command(one: str, other: str, diff: bool, as_json: bool, library: "Library") -> None:
-    """Compare two sessions: where they part, and what each asked, did, changed and spent from there.
+    """Compare two sessions: where they part, and what each did from there.
 
     \b
     unspool compare 3f2a 9b1c          a session and its fork, or two attempts at one thing
     unspool compare 3f2a 3f2a#1        the live conversation and its first abandoned branch
     unspool compare 3f2a 9b1c --diff   with files as one left them against the other
 
-    What both have in common from the beginning is told once and counted in neither. Files are known as far as the
-    logs tell; what they do not tell is said.
+    What each asked, did, changed and spent is told from where they part; what both have in common from the beginning
+    is counted in neither. Files are known as far as the logs tell; what they do not tell is said.
     """
     from unspool.figures.compare import compare_conversations
 
