@@ -44,3 +44,15 @@ def test_a_branch_that_is_not_there_is_said_to_be_none(given: tuple[str, str]) -
     done = run("compare", "left-it", "left-it#7", *given)
     assert done.code != 0
     assert "has no branch 7; it has 1 branch." in done.err
+
+
+def test_what_logs_say_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    evil = "\x1b[2J\x1b]0;x\x07"
+    logs = [LogBuilder(session_id=name, seed=name, cwd="/srv") for name in ("one-evil", "two-evil")]
+    for log in logs:
+        log.prompt(f"Do {evil}it").wrote(f"/srv/{evil}a.py", f"{log.session_id}{evil}\n").title(f"{evil}Title")
+        log.assistant(log.text(f"Done {evil}"))
+    done = run("compare", "one-evil", "two-evil", "--diff", *source(tmp_path, *logs))
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out
+    assert "\x07" not in done.out

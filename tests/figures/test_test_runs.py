@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.waiting import ending
 from unspool.figures.test_runs import RunOfTests, find_test_runs
 from unspool.model import Place, Result, ToolCall
 
@@ -63,3 +64,10 @@ def test_an_exit_that_a_pipe_hides_tells_nothing() -> None:
     assert [run.passed for run in ran("pytest | tail -5", "…")] == [None]
     assert [run.passed for run in ran("pytest || true", "…")] == [None]
     assert [run.passed for run in ran("pytest | tail -5", "3 passed in 1s")] == [True]
+
+
+@pytest.mark.parametrize("piece", [";", ";a/", ";a=a", "&", "(", "run ", "a=b ", "make ", "| tail "])
+def test_commands_made_to_be_slow_come_to_their_end(piece: str) -> None:
+    with ending():
+        for _ in range(300):
+            ran(piece * (4_000 // len(piece)), "1 passed ")

@@ -9,6 +9,7 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import session as session_of
 from tests.site.pages import NOON, broken, demo, made, prices, session, turn
+from tests.waiting import ending
 from unspool.figures import figures
 from unspool.model import Place, Result, Session, Text, ToolCall
 from unspool.site.options import SiteOptions
@@ -88,3 +89,15 @@ def test_a_long_run_has_few_pieces_and_keeps_prompts_and_failures() -> None:
 def test_nobody_asked_so_there_is_no_story() -> None:
     silent = msgspec.structs.replace(turn(1, "x"), prompt=None, blocks=(Text(Place(1, 0, 1), "Hello"),))
     assert 'class="story"' not in index(session([silent]))
+
+
+def test_a_turn_of_very_many_calls_is_no_work_that_grows_as_its_square() -> None:
+    """One with a time at its end alone, and one whose every call has the same: both come to their end."""
+    blocks = tuple(msgspec.structs.replace(call(at, "read"), time=None, result=None) for at in range(1, 60_000))
+    long = msgspec.structs.replace(
+        turn(1, "Go"), blocks=(*blocks, call(60_000, "shell")), ended=NOON + timedelta(days=1)
+    )
+    with ending():
+        pieces = strip_pieces(view(session([long])))
+    assert pieces[0].kind == "you"
+    assert len(pieces) < 200

@@ -374,3 +374,12 @@ def test_a_call_that_failed_stands_open_and_is_not_joined_with_others() -> None:
         r'<details class="call"[^>]* open><summary><span class="name">Read</span>[^<]*<span[^>]*>[^<]*b\.py', page
     )
     assert 'class="call sum"' not in page
+
+
+def test_facts_nested_too_deep_to_be_weighed_still_have_a_page() -> None:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    notice = Notice(Place(2, 2, 1), "hook", "words", {"deep": deep}, "n2", NOON)
+    pages = made(session([msgspec.structs.replace(turn(1, "Go on"), blocks=(notice,))]))
+    assert "too deep or too large to show" in pages["page-001.html"]

@@ -82,8 +82,8 @@ def _print(found: "Comparison") -> None:
         print_table(
             [
                 Column("file", [file.path for file in found.files], right=False, least=20, tail=True),
-                Column(one.session[:8], [_changed(file, 0) for file in found.files]),
-                Column(other.session[:8], [_changed(file, 1) for file in found.files]),
+                Column(_name(one), [_changed(file, 0) for file in found.files]),
+                Column(_name(other), [_changed(file, 1) for file in found.files]),
                 Column("left", [_left(file, found.sides) for file in found.files], right=False),
             ]
         )
@@ -96,7 +96,8 @@ def _print(found: "Comparison") -> None:
 
 
 def _name(side: "ComparedSide") -> str:
-    return f"{side.session[:8]}#{side.branch}" if side.branch else side.session[:8]
+    name = safe_text(side.session[:8])
+    return f"{name}#{side.branch}" if side.branch else name
 
 
 def _facts(side: "ComparedSide") -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Two conversations beside each other: where they part, what each did from there, and the files as each left them."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -150,12 +150,13 @@ def _files(one: Conversation, other: Conversation, left: ComparedSide, right: Co
     """The files that either changed, by their paths as seen from its folder, as each left them."""
     mine = {_place(file.path, one): file for file in left.files}
     theirs = {_place(file.path, other): file for file in right.files}
+    here, there = _calls_by_place(one), _calls_by_place(other)
     for path in sorted({*mine, *theirs}):
         sides = mine.get(path), theirs.get(path)
         if None in sides:
             yield ComparedFile(path, sides, None)
             continue
-        before, after = _left(one, path), _left(other, path)
+        before, after = _left(one, path, here[path]), _left(other, path, there[path])
         if before is None or after is None:
             yield ComparedFile(path, sides, None)
         elif before == after or max(len(before), len(after)) > _LARGEST:
@@ -171,9 +172,17 @@ def _place(path: str, talk: Conversation) -> str:
     return shorten_path(forward_slashes(file_place(path, cwd)), forward_slashes(cwd))
 
 
-def _left(talk: Conversation, place: str) -> str | None:
+def _calls_by_place(talk: Conversation) -> defaultdict[str, list[ToolCall]]:
+    """The calls of a whole conversation by the files that they name."""
+    found: defaultdict[str, list[ToolCall]] = defaultdict(list)
+    for call in _calls(talk.session, talk.turns):
+        for place in dict.fromkeys(_place(path, talk) for path in paths_of(call)):
+            found[place].append(call)
+    return found
+
+
+def _left(talk: Conversation, place: str, calls: list[ToolCall]) -> str | None:
     """The file at a place as a conversation left it, as far as its calls tell."""
     path = forward_slashes(file_place(place, talk.session.cwd))
-    every = [call for call in _calls(talk.session, talk.turns) if paths_of(call)]
-    steps = list(replay_file(calls_touching(every, path, talk.session.cwd), path=path))
+    steps = list(replay_file(calls_touching(calls, path, talk.session.cwd), path=path))
     return steps[-1].after if steps else None

@@ -8,7 +8,8 @@ from unspool.model import ToolCall
 from unspool.tools.ansi import strip_ansi
 
 _BEFORE = (
-    r"(?:^|[\n;&|(]|\b(?:run|exec|npx|bunx|time|sudo|env|poetry|hatch|pdm|uv|mise|--)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"
+    r"(?:^|[\n;&|(]|\b(?:run|exec|npx|bunx|time|sudo|env|poetry|hatch|pdm|uv|mise|--)\s)"
+    r"\s*(?:\w+=[^\s;&|(]*\s+)*(?:[\w.@~+-]*/)*"
 )
 _RUNNERS = "|".join(
     (
@@ -55,9 +56,8 @@ def _ended(call: ToolCall, command: str) -> RunOfTests:
     said = ", ".join(f"{number:,} {word}" for number, word in ((passed, "passed"), (failed, "failed")) if number)
     if failed or call.end == "failed":
         return RunOfTests(call, False, said)
-    sure = passed or (
-        call.end == "ok" and not _HIDES_EXIT.search(command) and "run_in_background" not in str(call.input)
-    )
+    behind = isinstance(call.input, dict) and call.input.get("run_in_background") is True
+    sure = passed or (call.end == "ok" and not behind and not _HIDES_EXIT.search(command))
     return RunOfTests(call, True if sure else None, said)
 
 

@@ -15,6 +15,7 @@ from unspool.render.turns import TurnItem, is_quiet, turn_item
 from unspool.render.view import is_shown
 from unspool.site.address import chapter_turns
 from unspool.site.session_view import SessionView
+from unspool.tools.fields import json_text
 
 NOTICES = "notices.html"
 LONG = 8_000
@@ -64,4 +65,4 @@ def _weight(block: Block) -> int:
     try:
         return len(words) + len(msgspec.json.encode(facts))
     except (TypeError, ValueError, RecursionError):  # halves of characters, or too deep
-        return len(words) + len(repr(facts)[: LONG + 1])
+        return len(words) + len(json_text(facts))

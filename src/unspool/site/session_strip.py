@@ -50,13 +50,15 @@ def strip_pieces(view: SessionView) -> list[StripPiece]:
     joins = len(steps) > _PIECES
     pieces: list[StripPiece] = []
     group: list[_Step] = []
+    took = 0.0
     for step in steps:
-        apart = step.kind in _STANDING or any(one.kind in _STANDING for one in group)
-        full = joins and sum(one.seconds for one in group) >= least
+        apart = bool(group) and not _STANDING.isdisjoint((step.kind, group[0].kind))
+        full = joins and took >= least
         if group and (apart or full or (not joins and group[-1].kind != step.kind)):
             pieces.append(_piece(group, view))
-            group = []
+            group, took = [], 0.0
         group.append(step)
+        took += step.seconds
     return [*pieces, *([_piece(group, view)] if group else [])]
 
 
@@ -67,13 +69,14 @@ def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
         items.append(("you", turn.prompt, f"Prompt {turn.number}: {prompt_line(turn.prompt, 80)}"))
     shown = (block for block in turn.blocks if is_shown(block, hidden))
     items += [(kind, block, name) for block in shown for kind, name in _happening(block)]
-    times = [_time(item) for _, item, _ in items]
-    for at, (kind, item, name) in enumerate(items):
-        later = (time for time in times[at + 1 :] if time is not None)
-        until = _answered(item) or next(later, None) or turn.ended
-        own = times[at]
+    steps: list[_Step] = []
+    following = turn.ended
+    for kind, item, name in reversed(items):
+        own, until = _time(item), _answered(item) or following
         took = (until - own).total_seconds() if own is not None and until is not None else 0.0
-        yield _Step(kind, min(max(took, 0.0), _LONGEST), item, name)
+        steps.append(_Step(kind, min(max(took, 0.0), _LONGEST), item, name))
+        following = own or following
+    return reversed(steps)
 
 
 def _happening(block: Block) -> Iterator[tuple[Happening, str]]:
