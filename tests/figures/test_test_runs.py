@@ -31,6 +31,7 @@ def test_runners_are_known(command: str) -> None:
     "command",
     [
         "grep -rn pytest .", "cat pytest.ini", "pip install pytest", "echo go test", "git log --grep 'npm test'",
+        "gh pr create --body-file - <<EOF\ngo test ./...\nEOF",
         "ls tests", "pytest-watch --help", "vim test.py", "which jest", "make build",
     ],
 )  # fmt: skip
@@ -47,8 +48,8 @@ def test_what_only_names_a_runner_runs_nothing(command: str) -> None:
         ("test result: ok. 12 passed; 0 failed; 0 ignored", False, True, "12 passed"),
         ("test result: FAILED. 11 passed; 1 failed", True, False, "11 passed, 1 failed"),
         ("Tests:       1 failed, 3 passed, 4 total", True, False, "3 passed, 1 failed"),
-        ("ok  \tgithub.com/x/a\t0.1s\nok  \tgithub.com/x/b\t0.2s", False, True, "2 passed"),
-        ("--- FAIL: TestX\nFAIL\tgithub.com/x/a\t0.1s", True, False, "1 failed"),
+        ("ok  \tgithub.com/x/a\t0.1s\nok  \tgithub.com/x/b\t0.2s", False, True, "2 packages passed"),
+        ("--- FAIL: TestX\nFAIL\tgithub.com/x/a\t0.1s", True, False, "1 package failed"),
         ("Ran 7 tests in 0.1s\n\nOK", False, True, "7 passed"),
         ("  12 passing (40ms)\n  2 failing", True, False, "12 passed, 2 failed"),
         ("", False, True, ""),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from unspool import human
 from unspool.model import ToolCall
 from unspool.tools.ansi import strip_ansi
 
@@ -46,14 +47,18 @@ def find_test_runs(calls: Iterable[ToolCall]) -> Iterator[RunOfTests]:
             continue
         given = call.input.get("command") if isinstance(call.input, dict) else None
         command = " ".join(map(str, given)) if isinstance(given, list) else given
-        if isinstance(command, str) and _RUNS.search(command[:4_000]):
+        if isinstance(command, str) and _RUNS.search(command.partition("<<")[0][:4_000]):  # not what it is handed
             yield _ended(call, command)
 
 
 def _ended(call: ToolCall, command: str) -> RunOfTests:
     text = strip_ansi(call.result.text[-_END:]) if call.result is not None else ""
-    passed, failed = _counts(text)
-    said = ", ".join(f"{number:,} {word}" for number, word in ((passed, "passed"), (failed, "failed")) if number)
+    passed, failed, of = _counts(text)
+    said = ", ".join(
+        f"{human.count(number, of) if of else format(number, ',')} {word}"
+        for number, word in ((passed, "passed"), (failed, "failed"))
+        if number
+    )
     if failed or call.end == "failed":
         return RunOfTests(call, False, said)
     behind = isinstance(call.input, dict) and call.input.get("run_in_background") is True
@@ -61,9 +66,9 @@ def _ended(call: ToolCall, command: str) -> RunOfTests:
     return RunOfTests(call, True if sure else None, said)
 
 
-def _counts(text: str) -> tuple[int, int]:
-    """How many passed and failed, by the last figures of each that were printed."""
-    counts = {"pass": 0, "fail": 0}
+def _counts(text: str) -> tuple[int, int, str]:
+    """How many passed and failed, by the last figures of each that were printed; and what they are, if not tests."""
+    counts, of = {"pass": 0, "fail": 0}, ""
     found = [(word, number) for number, word in _COUNT.findall(text)]
     for word, number in (found or _LABELLED.findall(text))[-6:]:
         kind = "pass" if word.lower().startswith("pass") else "fail"
@@ -71,6 +76,7 @@ def _counts(text: str) -> tuple[int, int]:
     if not any(counts.values()):
         packages = _OF_GO.findall(text)
         counts = {"pass": sum(bool(ok) for ok, _ in packages), "fail": sum(bool(bad) for _, bad in packages)}
+        of = "package" if any(counts.values()) else ""
     if not any(counts.values()) and (ran := _RAN.search(text)):
         counts["fail" if "\nFAILED" in text else "pass"] = int(ran[1])
-    return counts["pass"], counts["fail"]
+    return counts["pass"], counts["fail"], of

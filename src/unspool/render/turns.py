@@ -189,7 +189,7 @@ def _opened(item: TurnItem) -> TurnItem:
 def _thinking(block: Thinking) -> Fold:
     took = human.duration(block.milliseconds / 1000) if block.milliseconds >= 1000 else ""
     if block.text:
-        preview = words.first_line(block.text, 60)
+        preview = words.first_line(block.text, 60).strip("*#_ ")
         return Fold("thinking", f"Thinking: {preview}", took, "quiet", children=(Prose(block.text),))
     why = "redacted" if block.redacted else "not kept in the log"
     return Fold("thinking", "Thinking", human.joined(took, why), "quiet")
