@@ -51,6 +51,7 @@ LACKS = {
 }
 APART = {
     "share": "is tried with every agent's story in test_stories",
+    "story": "tells of commits, which no call of this agent makes",
     "file": "tells of files, which no call of this agent changes",
     "local": "asks a person to choose",
     "web": "asks a service that an agent of its own has",

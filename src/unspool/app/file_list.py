@@ -12,11 +12,11 @@ from unspool.app.context import AppContext, cached_answer
 from unspool.app.marks import read_marks
 from unspool.app.project_list import ProjectList
 from unspool.app.render import LinkChoice, render_template
-from unspool.app.search_results import to_datetime
 from unspool.app.stats_tables import file_href
 from unspool.figures.file_states import forward_slashes
 from unspool.render.html.elements import visible
 from unspool.store.index.conditions import SqlCondition
+from unspool.store.index.times import utc_time
 from unspool.store.index.touched_files import FILE_PATH, FileSum, holding_words, sum_files, sum_projects
 
 _LISTED = 500
@@ -86,7 +86,7 @@ def _project_rows(context: AppContext, db: apsw.Connection, projects: ProjectLis
             (human.count(one.files, "file"), human.count(one.changes, "change"), human.count(one.sessions, "session")),
             one.added,
             one.removed,
-            to_datetime(one.last),
+            utc_time(one.last),
             file=False,
         )
         for one in found
@@ -104,7 +104,7 @@ def _file_row(one: FileSum, project: str | None) -> FileRow:
     facts = tuple(human.count(number, noun) for number, noun in counts if number)
     place = one.name.removesuffix(name).rstrip("/") if project and not inside else ""
     names = visible(name), file_href(one.name), visible(one.name), visible(place)
-    return FileRow(*names, facts, one.added, one.removed, to_datetime(one.seen))
+    return FileRow(*names, facts, one.added, one.removed, utc_time(one.seen))
 
 
 def folder_trail(path: str) -> list[LinkChoice]:

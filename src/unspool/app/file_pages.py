@@ -23,7 +23,7 @@ from unspool.app.marks import custom_titles
 from unspool.app.open_session import get_session
 from unspool.app.project_list import ProjectList, project_slug
 from unspool.app.render import HOME, LinkChoice, nav_link, render_page, render_template, session_href
-from unspool.app.search_results import block_href, to_datetime
+from unspool.app.search_results import block_href
 from unspool.app.stats_tables import file_href
 from unspool.doc import Code, Node
 from unspool.errors import NotFound
@@ -33,6 +33,7 @@ from unspool.render.html.nodes import nodes_html
 from unspool.render.html.panels import source_lines
 from unspool.site.page_template import Crumb
 from unspool.site.summaries import shorten_line
+from unspool.store.index.times import utc_time
 from unspool.store.index.touched_files import (
     FileSum,
     FileTouch,
@@ -129,8 +130,8 @@ def _file_page(request: Request, db: apsw.Connection, found: FileSum) -> HTMLRes
         name=_name(path),
         trail=folder_trail(path),
         found=found,
-        first=to_datetime(found.first),
-        last=to_datetime(found.last),
+        first=utc_time(found.first),
+        last=utc_time(found.last),
         ways=_ways(found, changes, "reads" if touches is not changes else "lines" if lines else "changes"),
         bars=_bars(path, changes),
         **values,
@@ -187,7 +188,7 @@ def _bars(path: str, changes: Sequence[FileTouch], here: FileCall | None = None)
         # roots, so that a small change is seen beside a whole file
         high = max(6.0, 100 * math.sqrt((added + removed) / most))
         up = high * added / (added + removed) if added + removed else 0.0
-        time = to_datetime(one.time)
+        time = utc_time(one.time)
         when = f"{time:%Y-%m-%d %H:%M}" if time is not None else "without a time"
         says = human.joined(f"{_DONE[one.how]} {when}", f"+{added} −{removed}" if one.added is not None else "")
         bars.append(StateBar(file_at_call_href(call), round(up, 1), round(high - up, 1), says, call == here))
@@ -225,7 +226,7 @@ def _moment(one: FileTouch, prompt: TouchPrompt, call: FileCall | None, titles: 
         title,
         "" if ghost else session_href(one.key),
         tuple(filter(None, (*badges, one.kind if ghost else ""))),
-        to_datetime(one.time),
+        utc_time(one.time),
         one.added,
         one.removed,
         file_at_call_href(call) if call is not None else "",

@@ -1,6 +1,6 @@
 """A search question in an address, and its answer as pages and palette show it."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -21,6 +21,7 @@ from unspool.store.index.exact_search import exact_search, substring_pattern
 from unspool.store.index.query import Filter, SearchQuery, parse_query
 from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
 from unspool.store.index.search import SearchRequest, search_index
+from unspool.store.index.times import utc_time
 from unspool.tools.ansi import strip_ansi
 
 MAX_QUESTION = 1000
@@ -200,14 +201,6 @@ def summary(results: SearchResults) -> str:
     return f"{hits} in {human.count(found, 'session')}" + (f", the best {here:,} shown" if found > here else "")
 
 
-def to_datetime(seconds: float | None) -> datetime | None:
-    """A time of the index; none where the calendar does not reach."""
-    try:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None
-
-
 def pieces(snippet: Snippet) -> tuple[SnippetPart, ...]:
     """The snippet on one line, cut at its marks."""
     found, at = [SnippetPart("…")] if snippet.before else [], 0
@@ -226,7 +219,7 @@ def _session(one: FoundSession, title: str) -> FoundSessionView:
         visible(one.project),
         visible(one.branch),
         one.kind if one.kind != "interactive" else "",
-        to_datetime(one.ended if one.ended is not None else one.started),
+        utc_time(one.ended if one.ended is not None else one.started),
         session_href(one.session),
         one.count,
         max(0, one.count - len(one.hits)),

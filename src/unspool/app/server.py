@@ -31,6 +31,7 @@ from unspool.app import (
     session_routes,
     settings_page,
     share_review,
+    story_page,
 )
 from unspool.app.auth import AccessTerms, Guard, new_token
 from unspool.app.background_sync import BackgroundSync
@@ -54,6 +55,7 @@ ROUTES = (
     *live_pages.ROUTES,
     *share_review.ROUTES,
     *compare_page.ROUTES,
+    *story_page.ROUTES,
     *session_routes.ROUTES,
 )
 """In the order they are tried: the pages of a session last, for they take any name below it."""

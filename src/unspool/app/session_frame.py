@@ -20,6 +20,8 @@ from unspool.model import Notice, Session, Turn
 from unspool.site import summaries
 from unspool.site.address import INDEX, Addresses
 from unspool.site.page_template import Crumb, Frame, PageTemplate
+from unspool.site.summaries import shorten_line
+from unspool.store.index.git_work import TRUNKS
 
 HEIGHT, STEP, MOST = 100, 10, 150
 """Of the picture: its height, the width of a bar, and how many there are at most."""
@@ -88,6 +90,7 @@ def _bars(turns: Sequence[Turn], most: int, addresses: Addresses) -> Iterator[Co
 _SCRIPTS = ("read.js", "read-windows.js", "read-find.js")
 CHAIN_RELATIONS = ("source", "follow-up")
 """How sessions of one story belong together."""
+_PULLS = 3
 LIVE_SECONDS = 30 * 60
 """Seconds after its last line in which a session may well go on."""
 _OVER = 24 * 3600
@@ -142,9 +145,18 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
         context=None if opened.part else context_chart(session, opened.addresses(context.options)),
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),
+        changes=[] if opened.part else _changes(opened),
         forks=[link for link in session.links if link.relation in ("copied-from", "copied-to")][:4],
     )
     return str(box)
+
+
+def _changes(opened: OpenSession) -> list[Crumb]:
+    """The pull requests and the branch that the session worked on."""
+    pulls = [one for one in opened.counted.pushes if one.kind == "pull-request" and one.url]
+    branch = opened.session.branch
+    found = [Crumb(f"PR #{one.number}", one.url) for one in pulls[-_PULLS:]]
+    return [*found, *([Crumb(shorten_line(branch, 40), branch)] if branch not in TRUNKS and not pulls else [])]
 
 
 NO_CACHE = {"Cache-Control": "no-cache"}

@@ -1,7 +1,7 @@
 """`unspool file`: how a file changed over all sessions, from the index and the logs."""
 
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from unspool import human
 from unspool.cli import fresh, options, output, settings
 from unspool.cli.output import Column, cut_text, print_json, print_nodes, print_table, safe_text
 from unspool.errors import NotFound
+from unspool.store.index.times import utc_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,7 +104,7 @@ def _chosen(db: Any, path: str, *, as_json: bool) -> "FileSum":
                 Column("sessions", [f"{one.sessions:,}" for one in found], rank=3),
                 Column(
                     "last",
-                    [human.minute(_moment(one.seen), zone) for one in found],
+                    [human.minute(utc_time(one.seen), zone) for one in found],
                     right=False,
                     rank=1,
                 ),
@@ -173,7 +174,7 @@ def _print_state(history: "FileHistory", chosen: "tuple[int, FileTouch]", *, as_
     if text is None:
         raise NotFound("The logs hold neither the whole file before this change nor after it.")
     if as_json:
-        state = {"path": history.path, "number": number, "session": one.key, "time": _moment(one.time), "text": text}
+        state = {"path": history.path, "number": number, "session": one.key, "time": utc_time(one.time), "text": text}
         print_json({**state, "borrowed": found.borrowed, "outside": found.now.outside})
         return
     if found.borrowed:
@@ -201,7 +202,7 @@ def _listed(
 
 def _change(number: int, one: "FileTouch", prompt: "TouchPrompt", diff: "Diff | None") -> ListedChange:
     where = (one.key, one.title, one.agent_id, one.project, one.agent, prompt.turn, prompt.text)
-    return ListedChange(number, *where, _moment(one.time), one.how, one.added, one.removed, diff)
+    return ListedChange(number, *where, utc_time(one.time), one.how, one.added, one.removed, diff)
 
 
 def _diff(history: "FileHistory", one: "FileTouch") -> "Diff | None":
@@ -236,10 +237,3 @@ def _change_lines(one: ListedChange) -> "Iterator[str]":
     by = agent_name(one.agent), "subagent" if one.subagent else ""
     where = human.joined(title, one.session[:8], turn, *by)
     yield click.style(f"      {where}", dim=True)
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    try:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None

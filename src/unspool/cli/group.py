@@ -31,6 +31,7 @@ COMMANDS = (
     ("watch", "Keep the archive up to date while sessions go on."),
     ("search", "Find what was said and done in any session."),
     ("file", "Tell how a file changed over all sessions, and which prompts led to it."),
+    ("story", "Tell the story of a change: every session that led to it."),
     ("compare", "Compare two sessions: where they part, and what each did from there."),
     ("usage", "Tell what was used and what it cost."),
     ("stats", "Tell what your sessions add up to: models, tools, hours, files, cache."),

@@ -88,15 +88,21 @@ def _recorded(call: ToolCall) -> Iterator[Commit]:
 
 def find_pushes(session: Session, calls: Iterable[ToolCall]) -> Iterator[Push]:
     """Pushes and pull requests, each address once."""
+    return distinct_pushes((*session.recorded, *(push for call in calls for push in pushes_of(call))))
+
+
+def distinct_pushes(pushes: Iterable[Push]) -> Iterator[Push]:
+    """Each address once."""
     seen: set[tuple[str, str]] = set()
-    for push in (*session.recorded, *(push for call in calls for push in _pushed(call))):
+    for push in pushes:
         key = (push.kind, push.url or f"{push.branch} {push.call_id}")
         if key not in seen:
             seen.add(key)
             yield push
 
 
-def _pushed(call: ToolCall) -> Iterator[Push]:
+def pushes_of(call: ToolCall) -> Iterator[Push]:
+    """What one shell command pushed, and the pull requests that it opened."""
     if call.role != "shell" or call.result is None:
         return
     text, time = call.result.text, call.result.time

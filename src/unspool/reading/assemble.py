@@ -197,7 +197,7 @@ class _Assembly:
             ended=facts.ended,
             source=first.source if first is not None else "",
             links=recorded_links(facts),
-            recorded=tuple(_recorded(link) for link in facts.links),
+            recorded=tuple(recorded_push(link) for link in facts.links),
             reported_cost=facts.reported_cost,
             reported_credits=facts.reported_credits,
             window=facts.window,
@@ -217,8 +217,9 @@ class _Assembly:
         return next((call for call in self._drafts[tie.owner].tool_calls() if call.call_id == tie.call_id), None)
 
 
-def _recorded(link: dict[str, Json]) -> Push:
-    number = link["number"] if isinstance(link["number"], int) else 0
+def recorded_push(link: dict[str, Json]) -> Push:
+    """A pull request that the agent itself noted down."""
+    number = link["number"] if isinstance(link["number"], int) and 0 < link["number"] < 2**53 else 0
     return Push("pull-request", url=link["url"], repository=link["repository"], number=number, time=link["time"])
 
 

@@ -286,6 +286,17 @@ class LogRows(NamedTuple):
     """Turn, tool, its calls and their CALL_ENDS; a failure without its call has no tool."""
 
 
+class PushRow(NamedTuple):
+    """A branch that was pushed, or a pull request."""
+
+    kind: str
+    branch: str
+    url: str
+    repository: str
+    number: int
+    time: float | None
+
+
 class SessionRows(NamedTuple):
     """The rows of one session: its own log first, then its subagents'."""
 
@@ -301,3 +312,4 @@ class SessionRows(NamedTuple):
     """Tokens that were put into its windows, estimated, by kind and tool."""
     prompts: bytes = b""
     """Of its `ids`, those of prompts."""
+    pushes: Sequence[PushRow] = ()

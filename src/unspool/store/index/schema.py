@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 11
+VERSION = 12
 """Another figure in the file, and it is made anew."""
 
 
@@ -131,6 +131,13 @@ CREATE TABLE git_commit(
   turn INTEGER NOT NULL, hash TEXT NOT NULL, branch TEXT NOT NULL, message TEXT NOT NULL, time REAL
 );
 CREATE INDEX git_commit_turn ON git_commit(turn);
+-- Branches that were pushed, and pull requests that were opened or spoken of.
+CREATE TABLE push(
+  session INTEGER NOT NULL,
+  kind TEXT NOT NULL,                -- as in the model
+  branch TEXT NOT NULL, url TEXT NOT NULL, repository TEXT NOT NULL, number INTEGER NOT NULL, time REAL
+);
+CREATE INDEX push_session ON push(session);
 CREATE TABLE plan(turn INTEGER NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL);
 CREATE INDEX plan_turn ON plan(turn);
 CREATE TABLE todo(session INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL);

@@ -16,7 +16,7 @@ DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
 _TEXT = 20 * 1024 * 1024
 """Characters that may wait before they are written."""
-_OF_SESSION = ("todo", "request", "own", "rewrite", "filled")
+_OF_SESSION = ("todo", "push", "request", "own", "rewrite", "filled")
 _OF_TURN = ("touch", "git_commit", "plan", "tally")
 _TURNS_OF_LOG = "SELECT id, number, branch, docs FROM turn WHERE log = ?"
 
@@ -91,6 +91,10 @@ class IndexWriter:
         self._db.executemany(
             "INSERT INTO todo VALUES(?, ?, ?, ?)",
             ((session, place, todo.text, todo.status) for place, todo in enumerate(rows.todos)),
+        )
+        self._db.executemany(
+            "INSERT INTO push VALUES(?, ?, ?, ?, ?, ?, ?)",
+            ((session, *map(clean_text, push[:4]), push.number, push.time) for push in rows.pushes),
         )
         self._db.executemany(
             "INSERT INTO filled VALUES(?, ?, ?, ?)",

@@ -11,7 +11,7 @@ import msgspec
 
 from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.errors import UnspoolError
-from unspool.figures.changes import changed_lines, find_commits
+from unspool.figures.changes import changed_lines, distinct_pushes, find_commits, pushes_of
 from unspool.figures.file_states import file_place
 from unspool.model import (
     Dialect,
@@ -21,6 +21,7 @@ from unspool.model import (
     Overview,
     Plan,
     Prompt,
+    Push,
     Result,
     Text,
     Thinking,
@@ -31,12 +32,13 @@ from unspool.model import (
 from unspool.model.blocks import CallEnd
 from unspool.model.tool_input import paths_of
 from unspool.prices import PriceTable
+from unspool.reading.assemble import recorded_push
 from unspool.reading.ledger import CallLedger, line_hash
 from unspool.reading.scan import Scan, plan_name
 from unspool.reading.skeleton import TurnNumber
 from unspool.store.index.hits import text_strings
 from unspool.store.index.normalize_text import normalize_text
-from unspool.store.index.requests import LogRows, SessionRows, TouchRow, TurnRow
+from unspool.store.index.requests import LogRows, PushRow, SessionRows, TouchRow, TurnRow
 from unspool.store.index.schema import CALL_ENDS, KINDS, TOUCHES
 from unspool.store.library.read import log_file, open_events, reading_failure
 from unspool.store.sync.token_estimates import RequestBill, TokenEstimates, add_estimates
@@ -68,6 +70,7 @@ class LogGatherer:
         self.docs: list[Doc] = []
         self.touches: list[TouchRow] = []
         self.commits: list[tuple[int, str, str, str, float | None]] = []
+        self.pushes: list[Push] = []
         self.todos: tuple[Todo, ...] = ()
         self._lost: list[tuple[str, int]] = []
         """Call and turn of failures whose call was not met before."""
@@ -205,6 +208,7 @@ class LogGatherer:
             if call.role == "shell":
                 commits = find_commits([call])
                 self.commits += [(turn, found.hash, found.branch, found.message, time) for found in commits]
+                self.pushes += pushes_of(call)
             else:
                 listed = self._dialect.todos(call, self._todo_items)
                 self.todos = self.todos if listed is None else listed.items
@@ -286,6 +290,7 @@ class _Session:
         project = self._agent.project(own.facts, found.folder)
         overview = msgspec.structs.replace(overview, project=project, size=sum(map(self._size, paths)))
         own.gathered.name(overview)
+        pushed = (push for log in logs for push in log.gathered.pushes)
         return SessionRows(
             overview,
             own.scan.ids.tobytes(),
@@ -296,6 +301,7 @@ class _Session:
             sorted(self._named),
             add_estimates([log.gathered.weighed for log in logs], overview.usage.output),
             own.scan.prompt_ids.tobytes(),
+            [_push(one) for one in distinct_pushes((*map(recorded_push, own.facts.links), *pushed))],
         )
 
     def _read(self, path: str, number: int = 0, ledger: CallLedger | None = None) -> _ReadLog:
@@ -320,6 +326,11 @@ class _Session:
     def _size(self, path: str) -> int:
         size = self._job.sizes.get(path)
         return Path(path).stat().st_size if size is None else size
+
+
+def _push(push: Push) -> PushRow:
+    time = push.time.timestamp() if push.time is not None else None
+    return PushRow(push.kind, push.branch, push.url, push.repository, push.number, time)
 
 
 def _log(log: _ReadLog, path: str, agent: str, size: int) -> LogRows:
