@@ -54,6 +54,8 @@ def test_what_a_tool_was_given_and_answered_is_found_to_its_end(tmp_path: Path) 
     assert find_in_session(session, addresses, "a needle").count == 1
     assert find_in_session(session, addresses, "look").links == (addresses.link(session.turns[0].prompt),)  # type: ignore[arg-type]
     assert find_in_session(session, addresses, "h" * 100_000).count == 0
+    hay = find_in_session(session, addresses, "hay")
+    assert (hay.count, hay.places, hay.total) == (1, (20_000,), 20_000)
 
 
 @pytest.mark.parametrize("query", ["q=%00", "q=%ff", "q=" + "x" * 5000, "", "q=%F0%9F%98%80"])

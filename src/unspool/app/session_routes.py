@@ -169,6 +169,10 @@ class FoundInSession(msgspec.Struct, frozen=True):
     words: str
     count: int
     links: tuple[str, ...]
+    places: tuple[int, ...] = ()
+    """How often they stand in each of these blocks."""
+    total: int = 0
+    """How often they stand in all blocks."""
 
 
 def find_in_session(session: Session, addresses: Addresses, words: str) -> FoundInSession:
@@ -176,17 +180,19 @@ def find_in_session(session: Session, addresses: Addresses, words: str) -> Found
     sought = " ".join(words[:MAX_FIND_TEXT].split()).casefold()
     agents = (chapter.agent.session for chapter in addresses.agents.values() if chapter.agent is not None)
     found = [
-        item
+        (item, number)
         for member in ((session, *agents) if sought else ())
         for item in session_items(member)
-        if any(_holds(text.casefold(), sought) for text in block_texts(item))
+        if (number := sum(_places(text.casefold(), sought) for text in block_texts(item)))
     ]
-    return FoundInSession(sought, len(found), tuple(map(addresses.link, found[:MAX_LINKS])))
+    links = tuple(addresses.link(item) for item, _ in found[:MAX_LINKS])
+    places = [number for _, number in found]
+    return FoundInSession(sought, len(found), links, tuple(places[:MAX_LINKS]), sum(places))
 
 
-def _holds(text: str, sought: str) -> bool:
-    """Words that follow one another may stand on two lines."""
-    return sought in text or (" " in sought and sought in " ".join(text.split()))
+def _places(text: str, sought: str) -> int:
+    """How often words stand in a text; those that follow one another may stand on two lines."""
+    return text.count(sought) or (" ".join(text.split()).count(sought) if " " in sought else 0)
 
 
 def block_texts(item: Item) -> Iterator[str]:

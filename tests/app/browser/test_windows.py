@@ -118,25 +118,50 @@ def test_an_anchor_that_is_nowhere_is_asked_for_once(browser: Any, app: str) -> 
         assert len(asked) == 1
 
 
+def at_place(page: Any, number: int) -> None:
+    """Wait until that one of all places is told, marked, and in sight."""
+    until(page, f"document.querySelector('.find output').textContent === '{number} of 36'")
+    until(page, "[...(CSS.highlights.get('here') ?? [])].some((one) => one.getBoundingClientRect().height > 0)")
+
+
+def test_words_far_to_the_right_are_brought_into_sight(browser: Any, tmp_path: Path) -> None:
+    log = LogBuilder()
+    row = f"{'column ' * 50}"
+    for number in range(60):
+        log.prompt(f"Question {number}").ran("table", f"{row}\n" * 12 + f"{row} straw\n" if number == 30 else "no\n")
+        log.assistant(log.text("Words and words.\n\n" * 8))
+    log.write(tmp_path)
+    with served(desk_of(tmp_path / "projects")) as address, window(browser, address) as page:
+        page.goto(f"{address}/s/{log.session_id}/page-001.html")
+        page.keyboard.press("Control+f")
+        page.keyboard.type("straw")
+        until(page, "document.querySelector('.find output').textContent === '1 of 1'")
+        until(
+            page,
+            """[...(CSS.highlights.get('here') ?? [])].some((one) => {
+                const place = one.getBoundingClientRect(), box = one.startContainer.parentElement.closest("pre").getBoundingClientRect();
+                return place.width > 0 && place.left >= box.left && place.right <= box.right;
+            })""",
+        )
+
+
 def test_words_of_the_whole_session_are_found_from_one_page(browser: Any, app: str) -> None:
     with window(browser, app.partition("/s/")[0]) as page:
         page.goto(f"{app}/page-001.html")
         page.keyboard.press("Control+f")
         page.keyboard.type("NEEDLE-7")
-        until(page, "document.querySelector('.find output').textContent === '1 of 12'")
-        until(page, "[...(CSS.highlights.get('found') ?? [])].length > 0")
-        for number in (2, 3, 4):
+        at_place(page, 1)
+        assert page.evaluate("[...CSS.highlights.get('found')].length") == 3
+        for number in range(2, 11):
             page.keyboard.press("Enter")
-            until(page, f"document.querySelector('.find output').textContent === '{number} of 12'")
+            at_place(page, number)
         until(page, "document.getElementById('turn-37') !== null")
         until(page, "document.querySelector('#turn-37 details.call').open")
         assert page.evaluate("document.activeElement.type") == "search"
-        page.keyboard.press("Shift+Enter")
-        page.keyboard.press("Shift+Enter")
-        page.keyboard.press("Shift+Enter")
-        page.keyboard.press("Shift+Enter")
+        for number in (*range(9, 0, -1), 36):
+            page.keyboard.press("Shift+Enter")
+            at_place(page, number)
         until(page, "document.getElementById('turn-117') !== null")
-        assert page.locator(".find output").text_content() == "12 of 12"
         page.locator(".find input").fill("nothing has this")
         until(page, "document.querySelector('.find output').textContent === 'None'")
         page.keyboard.press("Escape")

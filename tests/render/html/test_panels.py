@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.render.html.page import Page
 from tests.waiting import ending
-from unspool.doc import Diff, Hunk
+from unspool.doc import Code, Diff, Hunk, Span, Terminal
 from unspool.render.html.elements import HtmlOptions, content
 from unspool.render.html.nodes import nodes_html
-from unspool.render.html.panels import mark_word_pair
+from unspool.render.html.panels import code_panel, mark_word_pair, terminal_panel
 
 LINES = st.lists(st.text(max_size=30), min_size=1, max_size=6)
 
@@ -116,3 +116,12 @@ def test_long_lines_are_compared_to_the_end() -> None:
     with ending():
         made = change("-" + "ab;" * 500_000 + " x", "+" + "ab;" * 500_000 + " y")
     assert "<mark>x</mark>" in made
+
+
+def test_a_line_that_nobody_would_scroll_along_is_broken_and_others_are_not() -> None:
+    long, short = '{"a": ' + "1" * 500 + "}", "x\n" * 300
+    assert 'class="panel wide"' in code_panel(Code(long, "text"))
+    assert "numbered" not in code_panel(Code(long, "text", start=1))
+    assert 'class="panel"' in code_panel(Code(f"{long}\n{long}", "text", start=1))
+    assert 'class="panel"' in code_panel(Code(short, "text"))
+    assert 'class="panel error wide"' in terminal_panel(Terminal((Span(long),), exit_code=1))

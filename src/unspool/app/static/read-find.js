@@ -2,7 +2,7 @@
    them; Ctrl-F once more is the browser's own search. In a session of one page, it is the browser's own at once. */
 const WAIT = 180;
 const about = document.querySelector("meta[name=unspool-session]")?.dataset ?? {};
-let bar, input, count, links = [], total = 0, at = -1, timer = 0, asking = null, opener = null;
+let bar, input, count, links = [], places = [], total = 0, at = -1, ranges = [], inner = 0, backwards = false, timer = 0, asking = null, opener = null;
 
 function make(tag, attributes, ...inside) {
   const element = document.createElement(tag);
@@ -32,7 +32,7 @@ function open() {
 function close() {
   bar.hidden = true;
   asking?.abort();
-  CSS.highlights?.delete("found");
+  CSS.highlights?.delete("found"), CSS.highlights?.delete("here");
   if (opener?.isConnected) opener.focus({ preventScroll: true });
 }
 
@@ -47,7 +47,7 @@ async function ask() {
   asking?.abort();
   asking = new AbortController();
   const words = input.value.trim();
-  links = [], total = 0, at = -1;
+  links = [], places = [], total = 0, at = -1, ranges = [];
   CSS.highlights?.delete("found");
   if (!words) { count.textContent = ""; return; }
   count.textContent = "…";
@@ -55,7 +55,7 @@ async function ask() {
     const answer = await fetch(`/s/${encodeURIComponent(about.key)}/find?q=${encodeURIComponent(words)}`, { signal: asking.signal });
     if (!answer.ok) throw new Error(String(answer.status));
     const found = await answer.json();
-    links = found.links, total = found.count;
+    links = found.links, places = found.places, total = found.total;
     if (links.length) step(1, nearest()); else count.textContent = "None";
   } catch (error) {
     if (error.name !== "AbortError") count.textContent = "Did not work";
@@ -73,9 +73,19 @@ function nearest() {
 async function step(way, to = null) {
   if (timer) { await ask(); return; }
   if (!links.length) return;
+  backwards = way < 0;
+  if (to === null && ranges[inner + way]) { inner += way; show(); return; } // in the same block
   at = to ?? (at + way + links.length) % links.length;
-  count.textContent = `${at + 1} of ${total.toLocaleString("en")}`;
+  ranges = [], inner = 0;
+  CSS.highlights?.delete("here");
+  say();
   document.dispatchEvent(new CustomEvent("unspool:go", { detail: `/s/${encodeURIComponent(about.key)}/${links[at]}` }));
+}
+
+/** Which of all places is looked at. */
+function say() {
+  const before = places.slice(0, at).reduce((sum, one) => sum + one, 0), here = ranges.length ? inner + 1 : backwards ? places[at] : 1;
+  count.textContent = `${(before + here).toLocaleString("en")} of ${total.toLocaleString("en")}`;
 }
 
 /* --- showing ----------------------------------------------------------------------------------------------- */
@@ -84,8 +94,9 @@ function mark(anchor) {
   const block = bar && !bar.hidden ? document.getElementById(anchor) : null;
   if (!block) return;
   input.focus({ preventScroll: true });
+  ranges = [];
   if (!CSS.highlights) return;
-  const words = input.value.trim().toLowerCase(), ranges = [], walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  const words = input.value.trim().toLowerCase(), walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node && ranges.length < 500; node = walker.nextNode()) {
     const text = node.data.toLowerCase();
     for (let from = text.indexOf(words); from >= 0; from = text.indexOf(words, from + words.length)) {
@@ -96,11 +107,22 @@ function mark(anchor) {
     }
   }
   CSS.highlights.set("found", new Highlight(...ranges));
-  unfold(block, ranges[0]);
+  const shown = Math.max(1, ranges.length); // a page may show a block in part, or a piece of it twice
+  total += shown - places[at], places[at] = shown;
+  inner = backwards ? Math.max(0, ranges.length - 1) : 0;
+  if (ranges.length) show(); else if (block.tagName === "DETAILS") block.open = true;
 }
-/** What is folded away is opened as far as the first of the words. */
-function unfold(block, first) {
-  if (!first) { if (block.tagName === "DETAILS") block.open = true; return; }
+/** The place that is looked at: opened, marked, and inside the window and what scrolls around it. */
+function show() {
+  const range = ranges[inner];
+  say();
+  CSS.highlights.set("here", new Highlight(range));
+  unfold(range);
+  const box = range.startContainer.parentElement.closest("pre"), place = range.getBoundingClientRect(), room = box?.getBoundingClientRect();
+  if (box && (place.left < room.left || place.right > room.right)) box.scrollLeft += place.left - room.left - box.clientWidth / 3;
+}
+/** What is folded away is opened as far as the words. */
+function unfold(first) {
   const inside = first.startContainer.parentElement;
   for (let one = inside; one && one !== document.body; one = one.parentElement) {
     if (one.tagName === "DETAILS" && !first.startContainer.parentElement.closest("summary")?.contains(first.startContainer)) one.open = true;

@@ -16,6 +16,14 @@ _NUMBERS = tuple(map(str, range(10_000)))
 _NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]", re.ASCII)
 
 
+_WIDE = re.compile(r"[^\n]{400}")
+
+
+def _wide(text: str) -> str:
+    """The class of a text with a line that nobody would scroll along to its end: it is broken."""
+    return " wide" if _WIDE.search(text) else ""
+
+
 def panel(inside: str, kind: str = "", caption: str = "") -> str:
     """A box; `kind` is a class of its own, which begins with a space."""
     head = f"<header><span>{content(caption)}</span></header>" if caption else ""
@@ -42,12 +50,16 @@ def source_lines(text: str, language: str, start: int) -> str:
 
 def code_panel(node: Code) -> str:
     text = node.text.removesuffix("\n")
-    return panel(clip(source_lines(text, node.language, node.start), text), caption=node.caption)
+    kind = _wide(text) if not node.start or "\n" not in text else ""  # numbers stand beside lines that are not broken
+    start = 0 if kind else node.start
+    return panel(clip(source_lines(text, node.language, start), text), kind, node.caption)
 
 
 def raw_panel(node: Raw) -> str:
     """Data as it stands in the log."""
-    return panel(clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), " raw", node.caption)
+    return panel(
+        clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), f" raw{_wide(node.text)}", node.caption
+    )
 
 
 @lru_cache(maxsize=256)
@@ -113,7 +125,7 @@ def terminal_panel(node: Terminal) -> str:
     swallowed = "\n" if not command and text[:1] in ("\n", "\r") else ""
     printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, node.spans))}</pre>'
     ended = f"exit {node.exit_code}" if node.exit_code is not None else ""
-    return panel(clip(printed, text), " error" if node.exit_code else "", ended)
+    return panel(clip(printed, text), f"{' error' if node.exit_code else ''}{_wide(text)}", ended)
 
 
 def _span(span: Span) -> str:
