@@ -6,6 +6,8 @@ from unspool.site import summaries
 from unspool.site.address import INDEX, Chapter
 from unspool.site.session_view import SessionView
 
+_PAGES = 24
+"""Pages whose numbers are all shown."""
 RAIL_NEARBY = 12
 """Prompts of other pages that a rail shows before and after those of its own page."""
 
@@ -54,11 +56,11 @@ def pager_links(chapter: Chapter) -> str:
 
 
 def _page_numbers(paths: list[str], around: int, here: int) -> list[str]:
-    """Links to the first page, the last and those around one; a gap where some are left out."""
+    """Links to all pages; of very many to the first, the last and those around one, with a gap for those left out."""
     links: list[str] = []
     before = -1
     for number, path in enumerate(paths):
-        if number in (0, len(paths) - 1) or abs(number - around) <= 2:
+        if len(paths) <= _PAGES or number in (0, len(paths) - 1) or abs(number - around) <= 3:
             if number - before > 1:
                 links.append(conversation.pager_number("", 0, here=False))
             links.append(conversation.pager_number(path, number + 1, here=number == here))

@@ -139,7 +139,8 @@ def test_words_far_to_the_right_are_brought_into_sight(browser: Any, tmp_path: P
         until(
             page,
             """[...(CSS.highlights.get('here') ?? [])].some((one) => {
-                const place = one.getBoundingClientRect(), box = one.startContainer.parentElement.closest("pre").getBoundingClientRect();
+                const place = one.getBoundingClientRect(), inside = one.startContainer.parentElement;
+                const box = inside.closest("pre").getBoundingClientRect();
                 return place.width > 0 && place.left >= box.left && place.right <= box.right;
             })""",
         )

@@ -47,7 +47,7 @@ function place(told) {
   if (!old) { turn.classList.add("arrived"); stop(told); }
   added(turn);
 }
-/** The rail gets a line for a new prompt. */
+/** The rail gets a line for a new prompt, and what says how many there are says one more. */
 function stop(told) {
   const list = document.querySelector(".rail ol"), words = document.createElement("span"), number = document.createElement("span");
   if (!list || !told.number) return;
@@ -59,6 +59,11 @@ function stop(told) {
   link.append(number, " ", words);
   item.append(link);
   list.append(item);
+  const name = document.querySelector(".rail h2"), here = document.querySelector(".crumbs [aria-current]"), before = here?.textContent ?? "";
+  name.textContent = name.textContent.replace(/[\d,]+/g, (one) => (Number(one.replaceAll(",", "")) + 1).toLocaleString("en")).replace(/prompt$/, "prompts");
+  if (!/^Prompts? \d+/.test(before)) return;
+  here.textContent = before.replace(/^Prompts? (\d+).*/, `Prompts $1 to ${told.number}`);
+  document.title = document.title.replace(before, here.textContent);
 }
 
 let followed = false;
