@@ -73,7 +73,9 @@ def test_lines_of_changes_are_shown(archive: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "text"), [("1", FIRST), ("2", SECOND), ("3", THIRD), ("5d", SECOND), (NOW.isoformat(), THIRD)]
+    ("at", "text"),
+    [("1", FIRST), ("2", SECOND), ("3", THIRD), ("5d", SECOND), (NOW.isoformat(), THIRD)],
+    ids=["first", "second", "third", "by age", "by time"],
 )
 def test_a_file_is_printed_as_it_stood(archive: str, at: str, text: str) -> None:
     done = run("file", "--archive", archive, TILL, "--at", at)

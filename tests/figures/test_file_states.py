@@ -11,7 +11,8 @@ from tests.log_builder.tool_calls import structured_patch
 from tests.reading.reading import session
 from unspool.doc import Hunk
 from unspool.figures import calls_of
-from unspool.figures.file_states import FileAroundCall, calls_touching, file_place, line_owners, replay_file
+from unspool.figures.file_states import FileAroundCall, calls_touching, file_place, replay_file
+from unspool.figures.line_owners import line_owners
 from unspool.model import Place, Result, ToolCall
 from unspool.tools.diff import apply_patch, diff_of_patch
 

@@ -27,7 +27,8 @@ from unspool.app.search_results import block_href
 from unspool.app.stats_tables import file_href
 from unspool.doc import Code, Node
 from unspool.errors import NotFound
-from unspool.figures.file_states import LineOwner, forward_slashes
+from unspool.figures.file_states import forward_slashes
+from unspool.figures.line_owners import LineOwner
 from unspool.render.html.elements import HtmlOptions, visible
 from unspool.render.html.nodes import nodes_html
 from unspool.render.html.panels import source_lines

@@ -1,6 +1,5 @@
 """`unspool story`: all sessions, plans and attempts that led to a commit, a branch or a pull request."""
 
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,14 +97,11 @@ def _find(
 def _git_commit(change: str) -> "ChangeName | None":
     """The commit that the repository of this folder calls so."""
     from unspool.figures.change_story import ChangeName
+    from unspool.store.library.git_repository import GitRepository
 
-    asked = ["git", "log", "-1", "--format=%H%n%s", "--end-of-options", change, "--"]
-    try:
-        told = subprocess.run(asked, capture_output=True, text=True, errors="replace", timeout=10, check=True)  # noqa: S603
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    commit, _, message = told.stdout.strip().partition("\n")
-    return ChangeName("commit", commit, message=message) if commit else None
+    repository = GitRepository.around(Path.cwd())
+    found = repository.commit(change) if repository is not None else None
+    return ChangeName("commit", found.hash, message=found.subject) if found is not None else None
 
 
 def _redacted(library: "Library", name: "ChangeName", sessions: "StorySessions") -> "tuple[ChangeStory, str]":

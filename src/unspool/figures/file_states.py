@@ -1,13 +1,13 @@
-"""A file from call to call: what it held around each, and which of them put each of its lines there.
+"""A file from call to call: what it held around each.
 
 It is known as far as calls tell: what they kept of the file, what they wrote, and edits that fit what was known before.
-Nothing is guessed; a state that is not known is None, and a line that no call is known to have put there says so.
+Nothing is guessed; a state that is not known is None.
 """
 
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from unspool.figures import all_turns, calls_of
 from unspool.model import Session, ToolCall, Turn
@@ -53,11 +53,16 @@ def _names(call: ToolCall, path: str, folder: str) -> Iterator[str]:
 
 
 def replay_file(
-    calls: Iterable[ToolCall], believed: str | None = None, kept: Sequence[tuple[float, str]] = (), path: str = ""
+    calls: Iterable[ToolCall],
+    believed: str | None = None,
+    kept: Sequence[tuple[float, str]] = (),
+    path: str = "",
+    earlier: Sequence[str] = (),
 ) -> Iterator[FileAroundCall]:
     """The file at a path around each call, one after the other; `believed` is what it is taken to be before the first.
 
-    `kept` are times at which all of it was put aside, in order: they tell what no call does.
+    `kept` are times at which all of it was put aside, in order: they tell what no call does. `earlier` are paths that
+    it had before.
     """
     from unspool import tools  # all of the tools: a program that only lists needs none
 
@@ -68,11 +73,15 @@ def replay_file(
             believed = next((text for time, text in reversed(kept) if since < time <= now), None)
         since = now if call.role != "read" else since
         # of several files, the one that is meant: its name may be only the end of its path
-        named = next((name for name in paths_of(call) if f"/{path}".endswith(f"/{forward_slashes(name)}")), path)
+        named = next((name for name in paths_of(call) if any(_ends(one, name) for one in (path, *earlier))), path)
         before, after = tools.stood(call, believed, named)
         outside = believed is not None and before is not None and before != believed
         yield FileAroundCall(call, before, after, outside)
         believed = after
+
+
+def _ends(path: str, name: str) -> bool:
+    return f"/{path}".endswith(f"/{forward_slashes(name)}")
 
 
 def call_time(call: ToolCall) -> float:
@@ -111,67 +120,3 @@ def _begun(member: Session, turns: Sequence[Turn]) -> Turn | None:
     """The last turn that had begun when a subagent did, of which no call tells; the first where no time does."""
     earlier = (turn for turn in reversed(turns) if turn.started and member.started and turn.started <= member.started)
     return next(earlier, next(iter(turns), None))
-
-
-class LineOwner(NamedTuple):
-    """Who put a line of a file there, as far as calls tell."""
-
-    how: Literal["change", "outside", "unknown", "before"]
-    """`change`: the call itself; `outside`: no call, some time before it; `unknown`: a call before it of which not
-    enough is told, or no call; `before`: it was there before the first of all calls."""
-    step: int
-    """Which call that is, by its place among those given."""
-
-
-class OwnedLines(NamedTuple):
-    """The lines of a file as it last stood as far as is known, each with its owner; None where no state is known."""
-
-    lines: tuple[str, ...] | None
-    owners: tuple[LineOwner, ...]
-    later: int
-    """How many calls changed it after that, nobody knows to what."""
-
-
-def line_owners(steps: Iterable[FileAroundCall]) -> OwnedLines:
-    """Who put each line of a file there, after all of its calls in order: `blame`, by prompts instead of commits."""
-    text: str | None = None
-    owners: list[LineOwner] = []
-    blind = 0
-    """Changes since the text was known."""
-    for number, step in enumerate(steps):
-        if step.before is not None:
-            owner = LineOwner("unknown" if blind else "before" if text is None else "outside", number)
-            owners = _carried(owners, text or "", step.before, owner)
-            text, blind = step.before, 0
-        if step.after is not None:
-            owners = _carried(owners, text or "", step.after, LineOwner("change", number))
-            text, blind = step.after, 0
-        else:
-            blind += step.call.role != "read"
-    return OwnedLines(None if text is None else tuple(_lines(text)), tuple(owners), blind)
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.replace("\r\n", "\n").split("\n")
-    return lines if lines[-1] else lines[:-1]
-
-
-def _carried(owners: list[LineOwner], before: str, after: str, new: LineOwner) -> list[LineOwner]:
-    """The owners of a text's lines after it became another: lines that stayed keep theirs."""
-    from unspool.tools.diff import diff_of_texts
-
-    if before == after:
-        return owners
-    found: list[LineOwner] = []
-    at = 0
-    for hunk in diff_of_texts("", before, after).hunks:
-        start = hunk.old_start - any(line[0] != "+" for line in hunk.lines)
-        found += owners[at:start]
-        at = start
-        for line in hunk.lines:
-            if line[0] == "+":
-                found.append(new)
-            else:
-                found += owners[at : at + 1] if line[0] == " " else ()
-                at += 1
-    return found + owners[at:]

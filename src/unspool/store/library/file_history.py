@@ -18,15 +18,14 @@ from unspool.figures import calls_of, family
 from unspool.figures.file_states import (
     CallOrigin,
     FileAroundCall,
-    LineOwner,
     call_origins,
     call_time,
     calls_touching,
     file_place,
     forward_slashes,
-    line_owners,
     replay_file,
 )
+from unspool.figures.line_owners import LineOwner, line_owners
 from unspool.model import Session, ToolCall
 from unspool.store.index.schema import TOUCHES
 from unspool.store.index.touched_files import FileTouch, file_touches
