@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from unspool.figures.file_states import FileAroundCall
 
@@ -76,50 +76,62 @@ def file_lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-class _Replaced(NamedTuple):
-    """Lines that went, with their owners, and where those that came in their place stand."""
+_T = TypeVar("_T")
 
-    gone: list[tuple[str, LineOwner]]
+
+class _Replaced(NamedTuple, Generic[_T]):
+    """Lines that went, with what was known of each, and where those that came in their place stand."""
+
+    gone: list[tuple[str, _T]]
     first: int
     came: list[str]
 
 
-def _carried(owners: list[LineOwner], before: str | None, after: str, new: LineOwner) -> list[LineOwner]:
-    """The owners of a text's lines after it became another: lines that stayed keep theirs, and so do those that
-    something else only laid out anew or moved."""
+def carry_lines(known: Sequence[_T], before: str, after: str, new: _T) -> list[_T]:
+    """What is known of each line of a text after it became another: lines that stayed keep it."""
+    return _followed(list(known), before, after, new)[0]
+
+
+def _followed(known: list[_T], before: str, after: str, new: _T) -> tuple[list[_T], list[_Replaced[_T]]]:
     from unspool.tools.diff import diff_of_texts
 
     if before == after:
-        return owners
-    found: list[LineOwner] = []
-    replaced: list[_Replaced] = []
-    at, old = 0, file_lines(before or "")
-    for hunk in diff_of_texts("", before or "", after).hunks:
+        return known, []
+    found: list[_T] = []
+    replaced: list[_Replaced[_T]] = []
+    at, old = 0, file_lines(before)
+    for hunk in diff_of_texts("", before, after).hunks:
         start = hunk.old_start - any(line[0] != "+" for line in hunk.lines)
-        found += owners[at:start]
+        found += known[at:start]
         at = start
-        piece = _Replaced([], len(found), [])
+        piece: _Replaced[_T] = _Replaced([], len(found), [])
         for line in hunk.lines:
             if line[0] == " ":
                 replaced.append(piece)
-                found.append(owners[at])
+                found += known[at : at + 1]
                 at += 1
                 piece = _Replaced([], len(found), [])
             elif line[0] == "+":
                 piece.came.append(line[1:])
                 found.append(new)
             else:
-                piece.gone.append((old[at], owners[at]))
+                piece.gone.extend(zip(old[at : at + 1], known[at : at + 1], strict=False))
                 at += 1
         replaced.append(piece)
-    found += owners[at:]
+    return found + known[at:], replaced
+
+
+def _carried(owners: list[LineOwner], before: str | None, after: str, new: LineOwner) -> list[LineOwner]:
+    """The owners of a text's lines after it became another: lines that stayed keep theirs, and so do those that
+    something else only laid out anew or moved."""
+    found, replaced = _followed(owners, before or "", after, new)
     if new.how != "change":
         _keep_laid_out(found, replaced)
         _keep_moved(found, replaced, new)
     return found
 
 
-def _keep_laid_out(owners: list[LineOwner], replaced: Sequence[_Replaced]) -> None:
+def _keep_laid_out(owners: list[LineOwner], replaced: Sequence[_Replaced[LineOwner]]) -> None:
     """Give lines back to their owners where all that they say was said in their place before, laid out otherwise."""
     for gone, first, came in replaced:
         if not gone or not came:
@@ -140,7 +152,7 @@ def _keep_laid_out(owners: list[LineOwner], replaced: Sequence[_Replaced]) -> No
                 owners[first + number] = owner._replace(moved=True)
 
 
-def _keep_moved(owners: list[LineOwner], replaced: Sequence[_Replaced], new: LineOwner) -> None:
+def _keep_moved(owners: list[LineOwner], replaced: Sequence[_Replaced[LineOwner]], new: LineOwner) -> None:
     """Give lines back to their owners that went in one place and came in another."""
     gone: dict[str, list[LineOwner]] = {}
     for piece in replaced:

@@ -13,6 +13,10 @@ from unspool.store.index.conditions import IS_LISTED, SqlCondition, all_of, amon
 TRUNKS = frozenset({"", "main", "master", "develop", "dev", "trunk", "HEAD", "detached HEAD"})
 """Branches that many changes share, so that a session on one says nothing of a single change."""
 _DAY = 86_400.0
+_SAME_COMMIT = 120.0
+"""Seconds between a commit and when its session heard of it."""
+_AROUND = 900.0
+"""Seconds around a session in which what it did may still be done, such as a commit after a test."""
 _WINDOW = 30 * _DAY
 """Seconds before a change in which sessions may have tried the same."""
 _ALIKE = 1 / 3
@@ -78,6 +82,22 @@ def sessions_of_branches(
         *_pushes(db, SqlCondition("push.kind = 'push'") & among("push.branch", names) & within, "pushed"),
         *(WorkRow(session, key, project, "on the branch", time) for session, key, project, time in ran),
     ]
+
+
+def commit_sessions(db: apsw.Connection, hash_: str, subject: str, time: float) -> list[str]:
+    """The sessions that made a commit: by its hash, or by its message at the time its author made it, which a rebase
+    keeps."""
+    begun = "(length(git_commit.hash) >= 7 AND substr(?, 1, length(git_commit.hash)) = git_commit.hash)"
+    same = "(git_commit.message = ? AND abs(git_commit.time - ?) < ?)"
+    rows = _commits(db, SqlCondition(f"({begun} OR {same})", (hash_, subject, time, _SAME_COMMIT)))
+    return list(dict.fromkeys(row.key for row in rows))
+
+
+def sessions_at(db: apsw.Connection, time: float, folder: str) -> bool:
+    """Whether a session ran in a folder, or below or above it, at a time: it may have done what was done then."""
+    sql = """SELECT 1 FROM session WHERE started <= ?1 + ?2 AND ended >= ?1 - ?2 AND (substr(?3, 1, length(project)) =
+    project OR substr(project, 1, length(?3)) = ?3) AND project <> '' LIMIT 1"""
+    return bool(_rows(db, sql, (time, _AROUND, folder)))
 
 
 class ListedChange(NamedTuple):

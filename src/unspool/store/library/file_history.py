@@ -1,7 +1,7 @@
 """What the logs know of a file over all sessions: what it held around a call, and who asked for each of its lines."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -79,6 +79,7 @@ class AskedChange(NamedTuple):
     title: str
     agent_id: str
     origin: CallOrigin
+    model: str = ""
 
     @property
     def prompt(self) -> str:
@@ -106,7 +107,8 @@ class AskedLines(NamedTuple):
 
 
 class FileHistory:
-    """A file by its whole path. `open_session` gives a session by its id, `companions` its files that are no logs."""
+    """A file by its whole path. `open_session` gives a session by its id, `companions` its files that are no logs;
+    `earlier` are paths that the file had before."""
 
     def __init__(
         self,
@@ -114,8 +116,10 @@ class FileHistory:
         path: str,
         open_session: Callable[[str], Session],
         companions: Callable[[Session], Iterable[Companion]],
+        earlier: Sequence[str] = (),
     ) -> None:
         self._db, self.path, self.open_session, self._companions = db, path, open_session, companions
+        self._earlier = tuple(earlier)
 
     def at(self, call: FileCall) -> FileAtCall:
         """The file around a call; NotFound where there is no such call."""
@@ -145,9 +149,14 @@ class FileHistory:
         known = step.before is not None and step.after is not None and step.before != step.after
         return diff_of_texts(self.path, step.before or "", step.after or "") if known else None
 
-    def asked_lines(self, most: int = _SESSIONS) -> AskedLines:
-        """Who asked for each line, by the calls of the last sessions that changed the file: what `blame` is for."""
-        touches = file_touches(self._db, self.path, CHANGES, _LOOKED)
+    def asked_lines(self, most: int = _SESSIONS, now: str | None = None) -> AskedLines:
+        """Who asked for each line, by the calls of the last sessions that changed the file: what `blame` is for.
+
+        `now` is what the file holds, where that is known; else the lines are those that it last had.
+        """
+        paths = (self.path, *self._earlier)
+        touches = [one for path in paths for one in file_touches(self._db, path, CHANGES, _LOOKED)]
+        touches.sort(key=lambda one: one.time or 0.0, reverse=True)
         keys = list(dict.fromkeys(one.key for one in touches if one.kind != "ghost"))
         made: dict[str, AskedChange] = {}
         kept: list[tuple[float, str]] = []
@@ -162,14 +171,17 @@ class FileHistory:
             for one in self._changes(session, key):
                 made.setdefault(one.call.call_id or f"{key} {one.call.place.offset}", one)
         asked = sorted(made.values(), key=lambda one: call_time(one.call))
-        steps = replay_file((one.call for one in asked), None, sorted(kept), self.path)
-        return AskedLines(*line_owners(steps), tuple(asked), left)
+        steps = replay_file((one.call for one in asked), None, sorted(kept), self.path, self._earlier)
+        return AskedLines(*line_owners(steps, now), tuple(asked), left)
 
     def _changes(self, session: Session, key: str) -> Iterator[AskedChange]:
         """The calls of a session that touched the file, reads among them: they tell what it was."""
         origins = {id(call): (call, origin) for call, origin in call_origins(session)}
-        for call in calls_touching((call for call, _ in origins.values()), self.path, session.cwd):
-            yield AskedChange(call, key, session.title, session.agent, origins[id(call)][1])
+        models = {message.id: message.model for member in family(session) for message in member.messages}
+        for path in (self.path, *self._earlier):
+            for call in calls_touching((call for call, _ in origins.values()), path, session.cwd):
+                model, origin = models.get(call.message, ""), origins[id(call)][1]
+                yield AskedChange(call, key, session.title, session.agent, origin, model)
 
     def _calls(self, session: Session) -> list[ToolCall]:
         return calls_touching((one for member in family(session) for one in calls_of(member)), self.path, session.cwd)

@@ -35,7 +35,10 @@ class CommittedLine(NamedTuple):
     """Which commit a line of a file comes from."""
 
     commit: str
-    text: str
+    number: int
+    """Of the line in the file as that commit left it."""
+    path: str
+    """What the file was called there."""
 
 
 class GitRepository:
@@ -66,12 +69,15 @@ class GitRepository:
         and copies."""
         told = self._run("blame", "--porcelain", "--no-textconv", "-w", "-M", "-C", at, "--", path)
         found: list[CommittedLine] = []
-        commit = ""
+        names: dict[str, str] = {}
+        commit, number = "", 0
         for line in (told or "").split("\n"):
             if line.startswith("\t"):
-                found.append(CommittedLine(commit, line[1:]))
+                found.append(CommittedLine(commit, number, names.get(commit, path)))
             elif header := _HEADER.fullmatch(line):
-                commit = header[1]
+                commit, number = header[1], int(header[2])
+            elif line.startswith("filename "):
+                names[commit] = line.removeprefix("filename ")
         return found
 
     def earlier_names(self, path: str, at: str) -> list[str]:
@@ -87,6 +93,14 @@ class GitRepository:
         )
         told = self._run("log", *arguments, "--end-of-options", at, "--", path)
         return list(dict.fromkeys(old for old, _ in _RENAMED.findall(told or "") if old != path))
+
+    def note(self, ref: str, commit: str) -> str:
+        """What is noted of a commit; empty where nothing is."""
+        return self._run("notes", f"--ref={ref}", "show", commit) or ""
+
+    def add_note(self, ref: str, commit: str, text: str) -> bool:
+        """Note something of a commit that has no such note yet."""
+        return self._run("notes", f"--ref={ref}", "add", "-m", text, commit) is not None
 
     def worktrees(self) -> list[str]:
         """The folders in which the repository is checked out."""
