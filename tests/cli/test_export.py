@@ -124,9 +124,9 @@ def test_a_hostile_id_stays_in_the_folder(identity: str, tmp_path: Path) -> None
 
 def test_an_unknown_suffix_is_a_mistake(tmp_path: Path) -> None:
     """A file name that no format has names the formats."""
-    done = run("export", STORM, "-o", str(tmp_path / "x.pdf"), "--demo")
+    done = run("export", STORM, "-o", str(tmp_path / "x.odt"), "--demo")
     assert done.code == 2
-    assert re.fullmatch(r"unspool: .*x\.pdf.*markdown.*\n", done.err)
+    assert re.fullmatch(r"unspool: .*x\.odt.*markdown.*\n", done.err)
 
 
 def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
