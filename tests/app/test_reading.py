@@ -322,7 +322,7 @@ def test_any_page_of_a_long_session_that_was_read_before_is_there_at_once(
         parts = [re.sub(r'<nav class="branches".*?</nav>', "", _turns(one), flags=re.S) for one in (part, html)]
         assert parts[0] == parts[1], path
         assert _rail(part) == _rail(html)
-        assert "<h2>61 of 73 prompts</h2>" in _rail(part)
+        assert '<p class="label">61 of 73 prompts</p>' in _rail(part)
 
 
 def test_the_beginning_of_a_long_session_says_how_many_prompts_all_of_it_has(
@@ -334,7 +334,7 @@ def test_the_beginning_of_a_long_session_says_how_many_prompts_all_of_it_has(
     log = _rewound(61)
     html = get_page(AppContext(_synced(tmp_path, log), [tmp_path / "projects"]), log.session_id, "index.html")
     assert "data-part" in html
-    assert " of 73 prompts</h2>" in _rail(html)
+    assert " of 73 prompts</p>" in _rail(html)
 
 
 def _rail(html: str) -> str:

@@ -120,7 +120,7 @@ def test_a_damaged_archive(tmp_path: Path) -> None:
         ("show", "--turn", "7..3"),
         ("show", "--width", "3"),
         ("export",),
-        ("export", "latest", "-f", "pdf"),
+        ("export", "latest", "-f", "odt"),
         ("completion", "tcsh"),
     ],
     ids=" ".join,

@@ -124,9 +124,9 @@ def test_a_hostile_id_stays_in_the_folder(identity: str, tmp_path: Path) -> None
 
 def test_an_unknown_suffix_is_a_mistake(tmp_path: Path) -> None:
     """A file name that no format has names the formats."""
-    done = run("export", STORM, "-o", str(tmp_path / "x.pdf"), "--demo")
+    done = run("export", STORM, "-o", str(tmp_path / "x.odt"), "--demo")
     assert done.code == 2
-    assert re.fullmatch(r"unspool: .*x\.pdf.*markdown.*\n", done.err)
+    assert re.fullmatch(r"unspool: .*x\.odt.*markdown.*\n", done.err)
 
 
 def test_a_target_that_cannot_be_written(tmp_path: Path) -> None:
@@ -147,3 +147,23 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
     done = run("export", STORM, "-o", f"{shut}/x.md", "--demo")
     assert done.code not in (0, 130)
     assert re.fullmatch(r"unspool: [^\n]+\n", done.err)
+
+
+@pytest.mark.parametrize("name", ["pdf", "docx"])
+def test_what_is_no_text_is_not_printed_on_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal would show rubbish; a file or a pipe is what is meant."""
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    done = run("export", STORM, "-f", name, "--demo")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"unspool: A terminal cannot show {name}: name a file with -o.\n"
+
+
+def test_a_word_document_by_its_name(tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx", reason="no python-docx: the extra docx")
+    assert run("export", STORM, "-o", str(tmp_path / "a.docx"), "--turn", "1", "--demo").code == 0
+    headings = [
+        one.text for one in docx.Document(tmp_path / "a.docx").paragraphs if one.style.name.startswith("Heading")
+    ]
+    assert headings[0].startswith("Add the storm surge")
+    assert "Turn 1" in headings
+    assert "Turn 2" not in headings

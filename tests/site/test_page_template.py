@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from unspool.render.html.elements import escape
 from unspool.site import page_template
 from unspool.site.options import SiteOptions
 
@@ -101,3 +102,19 @@ def test_every_colour_is_a_token() -> None:
     """Outside the tokens only pure white and black are written, for paper and pictures."""
     rules = CSS.partition("*, ::before")[2]
     assert set(re.findall(r"#[0-9a-f]{3,8}\b", rules)) <= {"#fff", "#000", "#e3e2de"}
+
+
+def test_only_a_whole_session_in_one_file_can_play_itself() -> None:
+    """Nobody else carries the scripts; they and their styles are all that it weighs more."""
+    whole, parts = SiteOptions(single_page=True, self_contained=True), SiteOptions(self_contained=True)
+    replay = page_template.load_asset("replay.js").data.decode()
+
+    def page(options: SiteOptions, session: str) -> str:
+        return page_template.PageTemplate(options, page_template.Frame(), session).page("Title", "<p>body</p>")
+
+    assert replay in page(whole, "s1")
+    assert all(replay not in one for one in (page(whole, ""), page(parts, "s1"), page(SiteOptions(), "s1")))
+    names = (*page_template.STAGE_STYLES, *page_template.STAGE_SCRIPTS)
+    assets = [page_template.load_asset(name) for name in names]
+    around = sum(len(escape(one.policy)) + len("<script></script>") + 1 for one in assets)
+    assert len(page(whole, "s1")) - len(page(parts, "s1")) <= sum(len(one.data) for one in assets) + around

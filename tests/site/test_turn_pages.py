@@ -209,7 +209,7 @@ def test_branches_are_chosen_where_they_leave() -> None:
     assert '<a href="branch-1.html">branch 1: another way · 1 turn</a>' in pages["page-001.html"]
     assert '<a href="page-001.html#turn-2">the live conversation: one way</a>' in pages["branch-1.html"]
     assert '<a href="branch-1.html">' in pages["index.html"]
-    rails = {path: re.findall(r"<h2>([^<]+ prompts?)</h2>", html) for path, html in pages.items()}
+    rails = {path: re.findall(r'<p class="label">([^<]+ prompts?)</p>', html) for path, html in pages.items()}
     live, left = ["2 of 3 prompts"], ["1 of 3 prompts"]
     assert rails == {"page-001.html": live, "branch-1.html": left, "index.html": live}
 

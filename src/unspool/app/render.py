@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import apsw
 import jinja2
+import msgspec
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -40,9 +41,10 @@ _FILES = {
     for path in sorted(folder.glob("*.*"))
     if path.suffix in _TYPES
 }
-ASSET_URLS = {path.name: name for name, path in _FILES.items()}
-"""The addresses of the app's own files, by their plain names."""
-_SITE = {f"/{name}": data for name, data in page_template.site_assets()}
+_STAGE = {name: page_template.load_asset(name) for name in (*page_template.STAGE_STYLES, *page_template.STAGE_SCRIPTS)}
+ASSET_URLS = {path.name: name for name, path in _FILES.items()} | {name: f"/{one.path}" for name, one in _STAGE.items()}
+"""The addresses of the app's own files, by their plain names, and of those that play a session."""
+_SITE = {f"/{name}": data for name, data in (*page_template.site_assets(), *_STAGE.values())}
 
 
 def serve_asset(request: Request) -> Response:
@@ -100,6 +102,15 @@ def render_page(
     """A whole page around a body that is markup already."""
     template = PageTemplate(request.app.state.context.options, page_frame(crumbs, styles, scripts))
     return HTMLResponse(template.page(title, _banner(request) + body))
+
+
+def render_stage(
+    request: Request, title: str, body: str, styles: Sequence[str], scripts: Sequence[str]
+) -> HTMLResponse:
+    """A page that is nothing but its body, which is markup already, on the whole width."""
+    frame = page_frame((), ("stage.css", *styles), ("stage.js", *scripts))
+    template = PageTemplate(request.app.state.context.options, msgspec.structs.replace(frame, bare=True))
+    return HTMLResponse(template.page(title, body))
 
 
 def _banner(request: Request) -> Markup:

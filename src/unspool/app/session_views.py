@@ -1,6 +1,8 @@
-"""Other views of a session: branches beside each other, and a presentation."""
+"""Other views of a session: branches beside each other, a presentation, a replay, a chain as one story."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -10,8 +12,9 @@ from unspool import human
 from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession, get_session, requested_session
-from unspool.app.render import render_page, render_template, session_href
+from unspool.app.render import render_stage, render_template, session_href
 from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, frame_session_page, render_session_subpage
+from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session, Turn
 from unspool.site import summaries
@@ -139,7 +142,33 @@ def presentation_page(request: Request) -> Response:
         leave=view.addresses.turn(turns[at].number),
         html=TurnRenderer(view).turn(turns[at]),
     )
-    return render_page(request, f"{view.name} · presented", body, (), ("present.css",), ("present.js",))
+    return render_stage(request, f"{view.name} · presented", body, ("present.css",), ("present.js",))
+
+
+class ReplayLeaf(NamedTuple):
+    """A page, and when its steps happened: milliseconds of the first one, and how many later each other came."""
+
+    href: str
+    times: str
+
+
+def replay_page(request: Request) -> Response:
+    """The session played as it happened; its pages are fetched one after the other."""
+    context, opened = requested_session(request)
+    if not opened.session.turns:
+        raise NotFound("The session has no turns to replay.")
+    view = opened.view(context.options)
+    leaves = [ReplayLeaf(leaf.path, " ".join(map(str, _moments(leaf)))) for leaf in view.addresses.live.leaves]
+    body = render_template("replay.html", title=view.name, leaves=leaves, hide=current_settings().hide)
+    return render_stage(request, f"{view.name} · replay", body, (), ("replay.js",))
+
+
+def _moments(leaf: Leaf) -> Iterator[int]:
+    # of what was copied from another session only a line is shown
+    items = (item for turn in leaf.turns for item in (turn.prompt, *(() if turn.copied else turn.blocks)))
+    times = sorted(round(item.time.timestamp() * 1000) for item in items if item is not None and item.time is not None)
+    yield from times[:1]
+    yield from (later - earlier for earlier, later in pairwise(times))
 
 
 MAX_STORY_SESSIONS = 24

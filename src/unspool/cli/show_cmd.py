@@ -128,7 +128,7 @@ def show_command(session: str, view: View, at: int | None, pager: bool, width: i
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
 
 
-_FORMATS = ("markdown", "json", "text", "session-share")
+_FORMATS = ("markdown", "json", "text", "session-share", "pdf", "docx")
 _OUTPUT = "A file, or a folder for several sessions; standard output if not given."
 
 
@@ -144,35 +144,36 @@ _OUTPUT = "A file, or a folder for several sessions; standard output if not give
 def export_command(
     session: tuple[str, ...], name: str | None, output: str | None, view: View, inline_images: bool, library: Library
 ) -> None:
-    """Write sessions as Markdown, JSON or text.
+    """Write sessions as Markdown, JSON, text, PDF or Word.
 
     \b
     unspool export latest -o session.md              Markdown, images beside it
     unspool export 3f2a 77b0 -o exports/ -f json     several, one file each
     unspool export latest -f text | less             to standard output
     unspool export latest -o s.session-share.json    for session-share's viewers
+    unspool export latest -o session.pdf             for paper; .docx for Word
 
     JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
-    other options leave out.
+    other options leave out. PDFs are printed by Chromium or Chrome, or by WeasyPrint (the extra `pdf`); Word
+    needs the extra `docx`.
     """
     from unspool.render import find_writer, write
     from unspool.render.json import JsonWriter
     from unspool.render.markdown import MarkdownWriter
-    from unspool.render.sessionshare import SessionShareWriter
-    from unspool.render.text import TextWriter
 
     target = Path(output) if output not in (None, "-") else None
     if target is None and len(session) > 1:
         raise UsageProblem("Several sessions need a folder to go to: -o DIR.")
     folder = target is not None and (len(session) > 1 or target.is_dir() or str(output).endswith(("/", "\\")))
-    writers: dict[str, SessionWriter] = {
+    chosen: dict[str, SessionWriter] = {
         "markdown": MarkdownWriter(images="inline" if inline_images else "beside"),
         "json": JsonWriter(prices=library.prices),
-        "text": TextWriter(),
-        "session-share": SessionShareWriter(),
     }
     view = msgspec.structs.replace(view, prices=library.prices)
-    writer = writers[name or ("markdown" if target is None or folder else find_writer(target.name).name)]
+    writer = find_writer(name or ("markdown" if target is None or folder else target.name))
+    writer = chosen.get(writer.name, writer)
+    if target is None and writer.binary and sys.stdout.isatty():
+        raise UsageProblem(f"A terminal cannot show {writer.name}: name a file with -o.")
     for log in [library.resolve(name) for name in session]:
         found = library.open(log)
         check_view(found, view)

@@ -11,8 +11,10 @@ from typing import BinaryIO, ClassVar, Protocol
 from unspool.errors import UsageProblem
 from unspool.files import write_atomically
 from unspool.model import Session
+from unspool.render.docx import DocxWriter
 from unspool.render.json import JsonWriter
 from unspool.render.markdown import MarkdownWriter
+from unspool.render.pdf import PdfWriter
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.text import TextWriter
 from unspool.render.view import View
@@ -24,12 +26,16 @@ class SessionWriter(Protocol):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     description: ClassVar[str]
+    binary: ClassVar[bool]
+    """Whether its files are no text, which no terminal can show."""
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         """The bytes of the file; other files that it needs are put below `folder`, where there is one."""
 
 
-WRITERS: tuple[SessionWriter, ...] = (TextWriter(), MarkdownWriter(), JsonWriter(), SessionShareWriter())
+WRITERS: tuple[SessionWriter, ...] = (
+    TextWriter(), MarkdownWriter(), JsonWriter(), SessionShareWriter(), DocxWriter(), PdfWriter(),
+)  # fmt: skip
 
 
 def find_writer(name: str) -> SessionWriter:

@@ -39,6 +39,7 @@ class JsonWriter(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "json"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
     description: ClassVar[str] = "the whole session as data, by a published JSON Schema"
+    binary: ClassVar[bool] = False
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         return encode_json(session.id, lambda: session_document(session, self.prices), self.indent)

@@ -80,6 +80,7 @@ class MarkdownWriter(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "markdown"
     suffixes: ClassVar[tuple[str, ...]] = (".md", ".markdown")
     description: ClassVar[str] = "Markdown as GitHub shows it, pictures beside it or inside"
+    binary: ClassVar[bool] = False
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         return encode_pieces(render_markdown(transcript_nodes(session, view), MarkdownImages(self.images, folder)))

@@ -168,6 +168,7 @@ class SessionShareWriter(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "session-share"
     suffixes: ClassVar[tuple[str, ...]] = (".session-share.json",)
     description: ClassVar[str] = "the conversation as session-share's viewers read it"
+    binary: ClassVar[bool] = False
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         return encode_json(session.id, lambda: sessionshare_document(session, view), self.indent)

@@ -148,6 +148,7 @@ class TextWriter(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "text"
     suffixes: ClassVar[tuple[str, ...]] = (".txt", ".text")
     description: ClassVar[str] = "plain text, wrapped to a width"
+    binary: ClassVar[bool] = False
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         return encode_pieces(render_text(transcript_nodes(session, view), self.width, colour=False))

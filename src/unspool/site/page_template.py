@@ -19,6 +19,9 @@ ASSETS_FOLDER = "assets"
 STYLES = ("look.css", "search.css")
 SCRIPTS = ("page.js", "search.js")
 HIGHLIGHTER = "highlight.min.js"
+STAGE_STYLES = ("stage.css",)
+STAGE_SCRIPTS = ("stage.js", "replay.js")
+"""What plays a session: in a page that holds all of it, and in the app."""
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -60,9 +63,13 @@ def site_assets() -> tuple[Asset, ...]:
 
 
 @cache
-def site_page_head(options: SiteOptions, root: str, code: bool = True) -> PageHead:
-    """The head of a page that lies `root` below the site's root; `code` says whether it has any to highlight."""
-    styles, scripts = [load_asset(name) for name in STYLES], [load_asset(name) for name in SCRIPTS]
+def site_page_head(options: SiteOptions, root: str, code: bool = True, plays: bool = False) -> PageHead:
+    """The head of a page that lies `root` below the site's root.
+
+    `code` says whether it has any to highlight, `plays` whether it is a whole session in one file.
+    """
+    styles = [load_asset(name) for name in (*STYLES, *(STAGE_STYLES if plays else ()))]
+    scripts = [load_asset(name) for name in (*SCRIPTS, *(STAGE_SCRIPTS if plays else ()))]
     if not options.self_contained:
         return PageHead(
             _policy("'self' file:", "'self' file:"),
@@ -132,6 +139,8 @@ class Frame(msgspec.Struct, frozen=True):
     """Links to other parts, at the top of the page; their addresses are relative to the root."""
     dress: PageHead | None = None
     """What the page wears; the site's own styles and scripts where none is given."""
+    bare: bool = False
+    """Whether pages are nothing but their body: no bar above it, no foot below."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
     preview: Preview | None = None
@@ -152,12 +161,13 @@ class PageTemplate:
         self, title: str, body: str, *, rail: str = "", up: Crumb | None = None, here: str = "", found: str = ""
     ) -> str:
         """The whole HTML of a page: `up` is the page above it in its own folder, `found` the JSON it can search."""
-        code = 'class="language-' in body
+        code, options = 'class="language-' in body, self._options
+        plays = options.self_contained and options.single_page and bool(self._session)
         data = self._frame.preview.data if self._frame.preview is not None else ""
         before, after = fill_template(
             "page.html",
-            theme=self._options.theme,
-            dress=self._frame.dress or site_page_head(self._options, self._frame.root, code),
+            theme=options.theme,
+            dress=self._frame.dress or site_page_head(options, self._frame.root, code, plays),
             frame=self._frame,
             session=self._session,
             title=title,
@@ -167,7 +177,7 @@ class PageTemplate:
             body=as_markup(_BODY),
             found=as_markup(found),
             report=as_markup(data.replace("<", "\\u003c").replace(_BODY, "")),  # JSON as it may stand inside a page
-            find=not self._options.self_contained or bool(found),
+            find=not options.self_contained or bool(found),
         ).split(_BODY, 1)
         return f"{before}{body}{after}"
 

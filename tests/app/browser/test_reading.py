@@ -248,7 +248,7 @@ def test_a_long_session_is_completed_under_the_reader(
     log = _session(tmp_path, 60)
     with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
         page.goto(f"{app}/s/{log.session_id}/page-001.html")
-        until(page, "document.querySelector('.rail h2').textContent === '60 prompts'")
+        until(page, "document.querySelector('.rail .label').textContent === '60 prompts'")
         assert page.locator(".pager").first.locator("a", has_text="12").count() == 1
         assert page.locator(".turn").count() == 5
 

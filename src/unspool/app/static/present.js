@@ -28,6 +28,7 @@ function show(number) {
     part.classList.toggle("later", at >= shown);
     part.classList.toggle("now", at === shown - 1 && shown > 1);
   });
+  document.querySelector(".desk .at").textContent = document.querySelector(".stage").dataset.at;
   history.replaceState(history.state, "", `${location.pathname}${location.search}#step=${shown}`);
   if (shown > 1) list[shown - 1]?.scrollIntoView({ block: "nearest" }); else window.scrollTo(0, 0);
 }
@@ -56,7 +57,7 @@ const back = () => { if (shown > 1) show(shown - 1); else go("prev", true); };
 
 /* --- how it looks ------------------------------------------------------------------------------------------ */
 function size(change) {
-  const now = Math.max(0, Math.min(SIZES - 1, Number(kept("size") ?? 1) + change));
+  const now = Math.max(0, Math.min(SIZES - 1, Number(kept("size") ?? 2) + change));
   for (let one = 0; one < SIZES; one += 1) root.classList.toggle(`size-${one}`, one === now);
   kept("size", String(now));
 }
@@ -72,15 +73,12 @@ function toggle(kind) {
   for (const part of all(".stage .later")) part.classList.remove("later");
   show(shown);
 }
-function full() {
-  if (document.fullscreenElement) document.exitFullscreen(); else root.requestFullscreen().catch(() => {}); // may be forbidden
-}
 const leave = () => { if (!document.fullscreenElement) location.assign(document.querySelector(".stage").dataset.leave); };
 
 /* --- keys and buttons ---------------------------------------------------------------------------------------- */
 const KEYS = { ArrowRight: on, " ": on, PageDown: on, ArrowLeft: back, PageUp: back, ArrowDown: () => go("next"), ArrowUp: () => go("prev"),
-  f: full, Escape: leave, "+": () => size(1), "=": () => size(1), "-": () => size(-1) };
-const ACTS = { on, back, larger: () => size(1), smaller: () => size(-1), full };
+  Escape: leave, "+": () => size(1), "=": () => size(1), "-": () => size(-1) };
+const ACTS = { on, back, larger: () => size(1), smaller: () => size(-1), leave };
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select") || document.querySelector("dialog[open]")) return;
   if (event.key === " " && event.target.closest("button, summary, a")) return;
@@ -96,7 +94,7 @@ function start() {
   document.addEventListener("keydown", press);
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-act], [data-hide]");
-    if (button) (button.dataset.act ? ACTS[button.dataset.act] : () => toggle(button.dataset.hide))();
+    if (button) (button.dataset.hide ? () => toggle(button.dataset.hide) : ACTS[button.dataset.act])?.();
     const link = event.target.closest(".stage a[rel=next], .stage a[rel=prev]");
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); go(link.rel); }
   });

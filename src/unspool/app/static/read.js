@@ -56,7 +56,8 @@ function behind(block) {
   const link = make("a", { class: "behind", href: `${home(block)}raw?block=${encodeURIComponent(block.id)}`, title: "The line in the log" }, "raw");
   link.setAttribute("aria-label", "raw line in the log behind this");
   block.classList.add("has-behind");
-  if (block.tagName === "DETAILS") { link.classList.add("inside"); block.append(link); } else block.prepend(link);
+  if (block.tagName === "DETAILS") link.classList.add("inside");
+  block.append(link); // those who hear the page hear the block first
 }
 /** Where branches part, they can be seen side by side. */
 function beside(nav) {

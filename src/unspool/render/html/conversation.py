@@ -161,7 +161,7 @@ def rail(name: str, stops: Iterable[tuple[str, int, str]], earlier: int, later: 
     )
     before = f'<li class="skipped">{earlier:,} earlier</li>' if earlier else ""
     after = f'<li class="skipped">{later:,} later</li>' if later else ""
-    return f"<h2>{name}</h2><ol>{before}{inside}{after}</ol>"
+    return f'<p class="label">{name}</p><ol>{before}{inside}{after}</ol>'
 
 
 def pager(links: Iterable[str], *, below: bool = False) -> str:

@@ -1,0 +1,101 @@
+"""A session as a PDF, printed by the system's Chromium where there is one, else by WeasyPrint."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from unspool.errors import UnspoolError, UsageProblem
+from unspool.files import scratch_folder
+from unspool.model import Session
+from unspool.render.document import document_html
+from unspool.render.html.elements import content
+from unspool.render.view import View
+
+_BROWSERS = (
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)  # fmt: skip
+_PATIENCE = 600
+"""Seconds that a browser may take for one session."""
+_WHEN = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}[^)]*\)")
+MISSING = (
+    "A PDF is printed by Chromium or Chrome, and neither was found. Install one of them, or WeasyPrint: "
+    "pip install 'unspool[pdf]'"
+)
+
+
+class PdfWriter(msgspec.Struct, frozen=True):
+    """One PDF; its pictures are inside."""
+
+    name: ClassVar[str] = "pdf"
+    suffixes: ClassVar[tuple[str, ...]] = (".pdf",)
+    description: ClassVar[str] = "A PDF, printed by Chromium or WeasyPrint"
+    binary: ClassVar[bool] = True
+
+    def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
+        del folder  # all is in the one file
+        browser = find_browser()
+        page = _page(session.title, document_html(session, view))
+        yield print_by_browser(browser, page) if browser else print_by_weasyprint(page)
+
+
+def find_browser() -> str:
+    """The program that can print; empty where there is none."""
+    return next((found for name in _BROWSERS if (found := shutil.which(name))), "")
+
+
+def _page(title: str, body: str) -> str:
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    styles = Path(__file__).with_name("pdf.css").read_text("utf-8")
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{content(title)}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{styles}</style></head>'
+        f"<body>{body}</body></html>"
+    )
+
+
+def print_by_browser(browser: str, page: str) -> bytes:
+    """The page printed; the browser reaches no network, and leaves nothing behind."""
+    with scratch_folder() as folder:
+        source, target = folder / "session.html", folder / "session.pdf"
+        source.write_text(page, "utf-8", errors="replace")
+        root = hasattr(os, "geteuid") and os.geteuid() == 0  # whom its sandbox refuses
+        command = [
+            browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer", "--disable-extensions",
+            "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking",
+            *(["--no-sandbox"] if root else []),
+            f"--user-data-dir={folder / 'profile'}", f"--print-to-pdf={target}", source.as_uri(),
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UnspoolError(f"{browser} could not print the session: {error}") from error
+        if not target.is_file():
+            last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise UnspoolError(f"{browser} could not print the session: {last or f'it ended with {done.returncode}'}")
+        return without_clock(target.read_bytes())
+
+
+def print_by_weasyprint(page: str) -> bytes:
+    try:
+        import weasyprint
+    except (ImportError, OSError) as error:  # its own libraries may be missing, too
+        raise UsageProblem(MISSING) from error
+    held = weasyprint.urls.URLFetcher(allowed_protocols=("data",))  # what is in the page, and nothing from elsewhere
+    return without_clock(bytes(weasyprint.HTML(string=page, url_fetcher=held).write_pdf()))
+
+
+def without_clock(made: bytes) -> bytes:
+    """The PDF without the time at which it was made: the same session is the same file."""
+    return _WHEN.sub(
+        lambda found: found[1] + b"20000101000000" + b" " * (len(found[0]) - len(found[1]) - 15) + b")", made
+    )
