@@ -17,8 +17,6 @@ GIT_AI = "ai"
 _TRACES = ".agent-trace/traces.jsonl"
 _LARGEST = 64 * 1024 * 1024
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-_TOOLS = {"claude-code": "claude"}
-"""What git-ai calls agents that are called otherwise here."""
 
 
 class LineRange(NamedTuple):
@@ -114,7 +112,7 @@ def agent_trace(blame: "Blame", place: str, revision: str, version: str) -> dict
     talks = [
         {
             "url": f"unspool:{change.session}#turn-{change.turn}" if change is not None else None,
-            "contributor": {"type": kind, **({"model_id": _model_id(change)} if change and change.model else {})},
+            "contributor": {"type": kind, **({"model_id": change.model[:250]} if change and change.model else {})},
             "ranges": [{"start_line": first, "end_line": last} for first, last in ranges],
         }
         for kind, change, ranges in _talks(blame)
@@ -132,12 +130,6 @@ def agent_trace(blame: "Blame", place: str, revision: str, version: str) -> dict
 
 def _without_none(value: dict[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in value.items() if one is not None}
-
-
-def _model_id(change: "BlamedChange") -> str:
-    """As models.dev names it, where the provider is known by the agent."""
-    provider = {"claude-code": "anthropic", "codex": "openai", "gemini": "google"}.get(change.agent, "")
-    return f"{provider}/{change.model}"[:250] if provider and "/" not in change.model else change.model[:250]
 
 
 _Talk = tuple[str, "BlamedChange | None", list[tuple[int, int]]]
@@ -175,7 +167,7 @@ def git_ai_note(blame: "Blame", place: str, revision: str, version: str) -> str:
         if line.change is None or not brought:
             continue
         change = blame.changes[line.change]
-        tool = _TOOLS.get(change.agent, change.agent)
+        tool = change.agent.removesuffix("-code")  # as git-ai calls agents
         name = hashlib.sha256(f"{tool}:{change.session}".encode()).hexdigest()[:14]
         call = hashlib.sha256(f"{change.session}:{line.change}".encode()).hexdigest()[:14]
         by_session.setdefault(f"s_{name}::t_{call}", []).append(line.number)
