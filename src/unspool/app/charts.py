@@ -1,7 +1,8 @@
-"""Numbers behind the charts: bars over time, hours of the week, parts of a whole, stacks of the context window."""
+"""Numbers behind the charts: bars over time, hours of the week, parts of a whole, scales."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from math import floor, log10
 from operator import add
 from typing import NamedTuple
 
@@ -10,9 +11,8 @@ import msgspec
 from unspool import human
 from unspool.app.stats_data import DashboardData, format_tokens
 from unspool.app.stats_tables import WEEKDAYS, bar_lengths
-from unspool.figures.context_window import ContextWindow, RequestWindow, TurnWindow
+from unspool.figures.context_window import ContextWindow, RequestWindow
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
-from unspool.site.address import Addresses
 from unspool.store.index.billing import UsageSum, format_spent
 from unspool.store.index.times import first_day, period_name
 
@@ -148,77 +148,68 @@ def chart_parts(named: Sequence[tuple[str, int]]) -> tuple[ChartPart, ...]:
     return tuple(found)
 
 
-STACK_HEIGHT, STACK_STEP, MAX_STACKS = 100, 10, 150
-"""Of the picture: its height, the width of a stack with its gap, and how many there are at most."""
 _UNACCOUNTED = "unaccounted"
-_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
+KIND_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
 """From the bottom up."""
+_LINES = 4
+_NEAR = 2.5
+"""How many times what was reached a limit may be, to be drawn as a line: farther away it would press all else flat."""
 
 
-class StackLayer(NamedTuple):
-    name: str
-    y: float
-    height: float
+class AxisMark(NamedTuple):
+    """A line across a chart: how far from its foot, in parts of its height, and what it stands for."""
+
+    part: float
+    text: str
 
 
-class TurnStack(NamedTuple):
-    """One turn, or several that stand together."""
+class PlotScale(NamedTuple):
+    """What a chart's height stands for, the lines across it, and a limit: a line, or words where it is far above."""
 
-    x: int
-    href: str
-    says: str
-    layers: tuple[StackLayer, ...]
-    compacted: bool
+    top: float
+    marks: tuple[AxisMark, ...]
+    limit: AxisMark | None = None
+    beyond: str = ""
 
-
-class WindowChart(NamedTuple):
-    width: int
-    stacks: tuple[TurnStack, ...]
-    names: tuple[str, ...]
-    about: str
-    compacted: bool
+    def part(self, number: float) -> float:
+        """How much of the height a number takes, 0 to 1."""
+        return min(1.0, number / self.top)
 
 
-def stacks(filled: ContextWindow, addresses: Addresses) -> WindowChart | None:
-    """The window over the turns; None where no two of them tell of it."""
-    shown = [turn for turn in filled.turns if turn.window is not None or turn.compactions]
-    windows = [turn.window for turn in shown if turn.window is not None]
-    if len(windows) < 2:
-        return None
-    most = max(window.total for window in windows) or 1
-    made = tuple(_stacks(shown, most, addresses))
-    names = tuple(name for name in _ORDER if any(name in _tokens(window) for window in windows))
-    about = f"{human.count(len(windows), 'turn')}, at its fullest {most:,} tokens."
-    return WindowChart(len(made) * STACK_STEP, made, names, about, any(one.compacted for one in made))
+def plot_scale(most: float, shown: Callable[[float], str], limit: int | None = None, lines: int = _LINES) -> PlotScale:
+    """A scale for figures up to `most`, in round steps."""
+    if most <= 0:
+        return PlotScale(1.0, ())
+    near = limit is not None and limit <= most * _NEAR
+    most = max(most, limit or 0) if near else most
+    step = _round_step(most / lines)
+    top = max(step, step * -(-most // step))
+    marks = tuple(AxisMark(round(at * step / top, 4), shown(at * step)) for at in range(1, round(top / step) + 1))
+    if limit is None:
+        return PlotScale(top, marks)
+    says = f"limit {shown(limit)}"
+    line = AxisMark(round(limit / top, 4), says) if near else None
+    # a line that stands where the limit does would hide it
+    apart = tuple(mark for mark in marks if line is None or abs(mark.part - line.part) > 0.5 / len(marks))
+    return PlotScale(top, apart, line, "" if near else says)
+
+
+def _round_step(least: float) -> float:
+    """The next of 1, 2, 2.5, 5, 10 times a power of ten."""
+    power = 10.0 ** floor(log10(least))
+    return next(power * part for part in (1, 2, 2.5, 5, 10) if power * part >= least * 0.999)
 
 
 def window_now(filled: ContextWindow) -> tuple[ChartPart, ...]:
     """The window that the last request found, with what is free in it where its size is known."""
     if filled.now is None:
         return ()
-    found = [(name, tokens) for name, tokens in _tokens(filled.now).items() if tokens]
+    found = [(name, tokens) for name, tokens in window_tokens(filled.now).items() if tokens]
     free = max(0, filled.window - filled.now.total) if filled.window else 0
     return chart_parts([*found, ("free", free)] if free else found)
 
 
-def _stacks(turns: Sequence[TurnWindow], most: int, addresses: Addresses) -> Iterator[TurnStack]:
-    """A stack for each turn; where there are many, for the fullest of several neighbours."""
-    together = -(-len(turns) // MAX_STACKS)
-    for at, start in enumerate(range(0, len(turns), together)):
-        group = turns[start : start + together]
-        turn = max(group, key=lambda one: one.window.total if one.window is not None else 0)
-        compacted = any(one.compactions for one in group)
-        layers, y = [], float(STACK_HEIGHT)
-        for kind, tokens in _tokens(turn.window).items() if turn.window is not None else ():
-            height = STACK_HEIGHT * tokens / most
-            y -= height
-            layers.append(StackLayer(kind, round(y, 2), round(height, 2)))
-        held = "no request" if turn.window is None else f"{turn.window.total:,} tokens"
-        says, href = f"Turn {turn.number}: {held}", addresses.turn(turn.number)
-        yield TurnStack(at * STACK_STEP, href, says, tuple(layers), compacted)
-
-
-def _tokens(window: RequestWindow) -> dict[str, int]:
+def window_tokens(window: RequestWindow) -> dict[str, int]:
     """Tokens of every kind that is there, in the order that they are shown."""
     known = {_UNACCOUNTED: window.unaccounted, **window.kinds}
-    return {name: known[name] for name in _ORDER if known.get(name)}
+    return {name: known[name] for name in KIND_ORDER if known.get(name)}

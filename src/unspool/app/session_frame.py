@@ -11,11 +11,13 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from unspool import human
 from unspool.agents import resume_command
+from unspool.app.charts import PlotScale, plot_scale
 from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession
 from unspool.app.render import HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
 from unspool.figures import family
+from unspool.figures.context_window import window_limit
 from unspool.model import Notice, Session, Turn
 from unspool.site import summaries
 from unspool.site.address import INDEX, Addresses
@@ -51,6 +53,7 @@ class ContextChart(NamedTuple):
     peak: str
     now: str
     compactions: int
+    scale: PlotScale
 
 
 def context_chart(session: Session, addresses: Addresses) -> ContextChart | None:
@@ -59,27 +62,29 @@ def context_chart(session: Session, addresses: Addresses) -> ContextChart | None
     most = max((turn.context for turn in turns), default=0)
     if most == 0 or len(turns) < 2:
         return None
-    bars = tuple(_bars(turns, most, addresses))
+    model = next((one.model for one in reversed(session.messages) if not one.synthetic), "")
+    scale = plot_scale(most, lambda number: human.tokens(round(number)), window_limit(session, model, most), lines=2)
+    bars = tuple(_bars(turns, scale, addresses))
     now = next(turn.context for turn in reversed(turns) if turn.context)
     rows = []
     for turn in turns:
         words, tokens = summaries.turn_line(turn), f"{turn.context:,}"
         rows.append(ContextRow(turn.number, addresses.turn(turn.number), words, tokens, bool(_compacted(turn))))
     compactions = sum(_compacted(turn) for turn in turns)
-    return ContextChart(len(bars) * STEP, bars, tuple(rows), human.tokens(most), human.tokens(now), compactions)
+    return ContextChart(len(bars) * STEP, bars, tuple(rows), human.tokens(most), human.tokens(now), compactions, scale)
 
 
 def _compacted(turn: Turn) -> int:
     return sum(isinstance(block, Notice) and block.kind == "compaction" for block in turn.blocks)
 
 
-def _bars(turns: Sequence[Turn], most: int, addresses: Addresses) -> Iterator[ContextBar]:
+def _bars(turns: Sequence[Turn], scale: PlotScale, addresses: Addresses) -> Iterator[ContextBar]:
     """A bar for each turn; where there are many, for the fullest of several neighbours."""
     together = -(-len(turns) // MOST)
     for at, start in enumerate(range(0, len(turns), together)):
         group = turns[start : start + together]
         turn = max(group, key=lambda one: one.context)
-        height = max(2, round(HEIGHT * turn.context / most))
+        height = max(2, round(HEIGHT * scale.part(turn.context)))
         says = f"Prompt {turn.number}: {human.tokens(turn.context)}"
         compacted = any(map(_compacted, group))
         yield ContextBar(at * STEP, HEIGHT - height, height, addresses.turn(turn.number), says, compacted)

@@ -18,7 +18,7 @@ COMMANDS = (
     ("list", "List sessions or projects, newest first."),
     ("agents", "List the coding agents that were found, and what works for each."),
     ("info", "Tell what one session holds, used and cost."),
-    ("context", "Tell what fills the window of a session, by kind, turn and tool."),
+    ("context", "Tell what fills the window of a session, and what it cost."),
     ("requests", "List the requests that a log keeps whole, or show one of them exactly."),
     ("show", "Read a session in the terminal."),
     ("export", "Write sessions as Markdown, JSON or text."),
