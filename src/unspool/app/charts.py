@@ -1,10 +1,12 @@
-"""Numbers behind the charts: bars over time, hours of the week, parts of a whole, scales."""
+"""Numbers behind the charts: bars over time, hours of the week, days of the year, parts of a whole, scales."""
 
-from collections.abc import Callable, Sequence
+from calendar import monthrange
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from math import floor, log10
+from math import ceil, floor, log10
 from operator import add
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -129,6 +131,83 @@ def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:
             says = f"{WEEKDAYS[day]} {hour:02}:00: {human.count(number, 'request')}"
             squares.append(HourSquare(hour, day, -(-number * _SHADES // most), says))
     return tuple(squares)
+
+
+class DaySquare(NamedTuple):
+    x: int
+    y: int
+    shade: int
+    says: str
+    href: str
+    """The sessions of the day; empty where there were none."""
+
+
+class MonthName(NamedTuple):
+    x: int
+    text: str
+    says: str
+    href: str
+
+
+class YearChart(NamedTuple):
+    squares: tuple[DaySquare, ...]
+    months: tuple[MonthName, ...]
+    about: str
+
+
+_WEEKS = 53
+
+
+class DayFigure(NamedTuple):
+    """What a day is shaded by, and how it is told."""
+
+    number: float
+    words: str
+
+
+def year_chart(days: Mapping[date, DayFigure], today: date, project: str = "") -> YearChart | None:
+    """The last twelve months, a column a week, Monday at the top; None where they have nothing.
+
+    A day leads to the list of its sessions, of a `project` where one is meant.
+    """
+    monday = today - timedelta(days=today.weekday())
+    first = monday - timedelta(weeks=_WEEKS - 1)
+    shown = {day: figure for day, figure in days.items() if first <= day <= today and figure.number > 0}
+    if not shown:
+        return None
+    most = max(shown, key=lambda day: (shown[day].number, day))
+    squares = []
+    for at in range((today - first).days + 1):
+        day = first + timedelta(days=at)
+        figure = shown.get(day)
+        shade = ceil(_SHADES * figure.number / shown[most].number) if figure else 0
+        says = f"{WEEKDAYS[day.weekday()]}, {day}: {figure.words if figure else 'nothing'}"
+        squares.append(DaySquare(at // 7, at % 7, shade, says, _list_href(day, day, project) if figure else ""))
+    named = [first + timedelta(weeks=week) for week in range(_WEEKS)]
+    months = [
+        MonthName(week, _MONTHS[day.month - 1][:3], f"{_MONTHS[day.month - 1]} {day.year}", _month_href(day, project))
+        for week, day in enumerate(named)
+        if week < _WEEKS - 2 and (week == 0 or day.month != named[week - 1].month)
+    ]
+    if len(months) > 1 and months[1].x - months[0].x < 3:
+        del months[0]  # its name would run into the next
+    about = f"{human.count(len(shown), 'day')} of the last 12 months; most on {most}: {shown[most].words}."
+    return YearChart(tuple(squares), tuple(months), about)
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def _month_href(day: date, project: str) -> str:
+    return _list_href(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]), project)
+
+
+def _list_href(first: date, last: date, project: str) -> str:
+    given = {"since": first, "until": last, **({"project": project} if project else {})}
+    return f"/sessions?{urlencode(given, errors='replace')}"
 
 
 def cache_chart(total: UsageSum) -> tuple[ChartPart, ...]:

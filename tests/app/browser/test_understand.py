@@ -16,7 +16,8 @@ from unspool.app.context import AppContext
 from unspool.store.sync import sync
 
 TIMELINE = "/files?path=/home/dev/shop/src/pay.py"
-WAYS = ("/s/shop/context", "/s/shop/context?from=2&to=2", "/files", TIMELINE, f"{TIMELINE}&view=lines", "then")
+CHART = "/s/shop/context"
+WAYS = ("/", "/stats?heat=cost", CHART, f"{CHART}?from=2&to=2", "/files", TIMELINE, f"{TIMELINE}&view=lines", "then")
 
 
 @pytest.fixture(scope="module")
