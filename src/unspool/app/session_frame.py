@@ -22,6 +22,7 @@ from unspool.model import Notice, Session, Turn
 from unspool.site import summaries
 from unspool.site.address import INDEX, Addresses
 from unspool.site.page_template import Crumb, Frame, PageTemplate
+from unspool.site.png import may_draw_png
 
 HEIGHT, STEP, MOST = 100, 10, 150
 """Of the picture: its height, the width of a bar, and how many there are at most."""
@@ -123,7 +124,8 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
     dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
     sessions = {link.session: session_href(link.session).removeprefix("/") for link in session.links}
     inset = _inset(context, opened) if path == INDEX else ""
-    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices)
+    card = "card.png" if may_draw_png() else "card.svg"
+    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices, card=card)
 
 
 def is_live(opened: OpenSession) -> bool:

@@ -128,7 +128,7 @@ def show_command(session: str, view: View, at: int | None, pager: bool, width: i
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
 
 
-_FORMATS = ("markdown", "json", "text", "session-share")
+_FORMATS = ("markdown", "json", "text", "session-share", "card")
 _OUTPUT = "A file, or a folder for several sessions; standard output if not given."
 
 
@@ -144,13 +144,14 @@ _OUTPUT = "A file, or a folder for several sessions; standard output if not give
 def export_command(
     session: tuple[str, ...], name: str | None, output: str | None, view: View, inline_images: bool, library: Library
 ) -> None:
-    """Write sessions as Markdown, JSON or text.
+    """Write sessions as Markdown, JSON, text or a picture.
 
     \b
     unspool export latest -o session.md              Markdown, images beside it
     unspool export 3f2a 77b0 -o exports/ -f json     several, one file each
     unspool export latest -f text | less             to standard output
     unspool export latest -o s.session-share.json    for session-share's viewers
+    unspool export latest -o card.png                its story as a picture of 1200×630; card.svg needs no more
 
     JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
     other options leave out.
@@ -160,6 +161,7 @@ def export_command(
     from unspool.render.markdown import MarkdownWriter
     from unspool.render.sessionshare import SessionShareWriter
     from unspool.render.text import TextWriter
+    from unspool.site.story_card import CardWriter
 
     target = Path(output) if output not in (None, "-") else None
     if target is None and len(session) > 1:
@@ -170,9 +172,12 @@ def export_command(
         "json": JsonWriter(prices=library.prices),
         "text": TextWriter(),
         "session-share": SessionShareWriter(),
+        "card": CardWriter(library.prices, png=target is not None and target.suffix.lower() == ".png"),
     }
     view = msgspec.structs.replace(view, prices=library.prices)
-    writer = writers[name or ("markdown" if target is None or folder else find_writer(target.name).name)]
+    drawn = target is not None and target.suffix.lower() in CardWriter.suffixes
+    usual = "card" if drawn else "markdown" if target is None or folder else find_writer(target.name).name
+    writer = writers[name or usual]
     for log in [library.resolve(name) for name in session]:
         found = library.open(log)
         check_view(found, view)

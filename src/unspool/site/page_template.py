@@ -132,6 +132,8 @@ class Frame(msgspec.Struct, frozen=True):
     """Links to other parts, at the top of the page; their addresses are relative to the root."""
     dress: PageHead | None = None
     """What the page wears; the site's own styles and scripts where none is given."""
+    card: str = ""
+    """Address of the story as a picture, beside the session's first page; empty where there is none."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
     preview: Preview | None = None
