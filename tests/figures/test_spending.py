@@ -103,6 +103,7 @@ def test_what_the_cache_lost_is_told_with_why_and_what_it_cost() -> None:
     assert [(one.cause, one.tokens) for one in found.lost] == [("expired", 20_000), ("compacted", 9000)]
     assert found.lost[0].cost == Decimal(20_000) * Decimal("5.75") / 10**6
     assert [one.lost_tokens for one in found.turns] == [0, 20_000, 9000]
+    assert [one.compacted for one in found.calls] == [False, False, True]
 
 
 def test_a_model_without_a_price_costs_nothing_that_is_known() -> None:

@@ -231,7 +231,7 @@ _UNACCOUNTED = "unaccounted"
 KIND_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
 """From the bottom up."""
 _LINES = 4
-_NEAR = 2.5
+_NEAR = 4
 """How many times what was reached a limit may be, to be drawn as a line: farther away it would press all else flat."""
 
 

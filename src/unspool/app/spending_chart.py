@@ -182,16 +182,13 @@ class SpendingChartMaker:
                 name = getattr(block, "message", "")
                 if name and name not in places:
                     places[name] = self._addresses.link(block)
-        compactions = {one.turn: one.compactions for one in self._spent.turns}
-        told: set[int] = set()
         for at, call in enumerate(calls, 1):
             number = call.turn or 0
             by = "subagent, " if call.agent else ""
             name = f"Turn {number}, call {at} ({by}{call.model or 'unknown model'})"
-            cut = 0 if number in told else compactions.get(number, 0)
-            told.add(number)
             href = places.get(call.message) or self._addresses.turn(number)
-            yield _Piece((number, number), href, name, self.window_of(call), sum_calls(number, (call,), cut))
+            spent = sum_calls(number, (call,), int(call.compacted))
+            yield _Piece((number, number), href, name, self.window_of(call), spent)
 
     def _bar(self, at: int, piece: _Piece, paid: dict[str, Decimal], window: PlotScale, spent: PlotScale) -> SpendBar:
         layers, y = [], float(UP)

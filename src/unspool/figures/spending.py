@@ -47,6 +47,8 @@ class CallSpending(msgspec.Struct, frozen=True):
     parts: PriceParts | None
     """What it cost, by what was paid for; None where its price is not known."""
     lost: CacheLoss | None = None
+    compacted: bool = False
+    """Whether a compaction of the session came just before it."""
 
 
 class TurnSpending(msgspec.Struct, frozen=True):
@@ -124,13 +126,14 @@ def session_spending(session: Session, prices: PriceTable) -> SessionSpending:
     ledger.add(session.elsewhere)
     ledger.add(call for member in list(family(session))[1:] for call in billed_calls(member))
     lost = dict(_losses(session, ledger, prices))
-    calls = []
+    calls, fresh = [], _fresh(session)
     for message, request, time, terms, figures, final in ledger.rows():
         moment = None if time is None else datetime.fromtimestamp(time, UTC)
         usage = Usage(*figures, floor=not final)
         parts = prices.price_parts(priced_call(terms, time, usage))
         turn, name, agent = owners.of(message)
-        calls.append(CallSpending(turn, name, agent, terms[0], moment, usage, parts, lost.get((message, request))))
+        again, cut = lost.get((message, request)), message in fresh
+        calls.append(CallSpending(turn, name, agent, terms[0], moment, usage, parts, again, cut))
     turns = tuple(_by_turn(session, calls))
     return SessionSpending(tuple(calls), turns, tuple(_repeated(session)))
 
