@@ -197,6 +197,7 @@ NAMES = [
     "offset", "by", "tz", "since", "until", "from", "to", "name", "title", "tag", "at", "view", "kind",
     "branch", "with", "model", "tool", "anchor", "range", "n", "b", "turn", "line", "log", "place", "as", "part",
     "starred", "saved", "block", "agent", "only", "context", "hits", "days", "table", "of",
+    "measure", "heat",
 ]  # fmt: skip
 _READ = re.compile(r"""query_params(?:\.get\(|\[)"(\w+)"|said\.get\("(\w+)\"""")
 

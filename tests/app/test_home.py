@@ -53,6 +53,23 @@ def test_where_the_last_work_is_weeks_old_it_is_told_what_it_cost_then(tmp_path:
     assert "This week" not in said
 
 
+def test_a_day_of_the_year_leads_to_as_many_sessions_as_it_tells(tmp_path: Path) -> None:
+    noon = datetime.now(UTC).astimezone().replace(hour=12, minute=0)
+    logs = []
+    for name, ago in (("one", 40), ("two", 40), ("three", 50), ("old", 500)):
+        log = LogBuilder(session_id=name, cwd="/home/dev/year", start=noon - timedelta(days=ago)).prompt(f"go {name}")
+        logs.append(log.assistant(log.text("Yes.")))
+    with browsed(tmp_path, *logs) as app:
+        for way in ("/", "/stats"):
+            got = app.get(way)
+            day = f"{noon - timedelta(days=40):%Y-%m-%d}"
+            assert f"2 days of the last 12 months; most on {day}: 2 sessions." in got.said
+            (href,) = got.links(f"/sessions?since={day}&until={day}")
+            assert set(app.keys(href)) == {"one", "two"}
+        for shade, words in (("tokens", "tokens"), ("cost", "$"), ("<b>", "2 sessions")):
+            assert words in app.get(f"/stats?heat={quote(shade)}").said
+
+
 def test_a_session_that_is_being_written_is_active(tmp_path: Path) -> None:
     log = LogBuilder(session_id="now", start=datetime.now(UTC) - timedelta(seconds=20)).prompt("go")
     with browsed(tmp_path, log.assistant(log.text("Yes."))) as app:

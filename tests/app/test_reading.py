@@ -53,7 +53,7 @@ def test_served_pages_are_the_bytes_of_the_built_site_apart_from_links(app: str)
     for log in library.logs():
         session = library.open(log)
         near = {link.session: f"{link.session}/index.html" for link in session.links}
-        frame = Frame("../", (Crumb("Sessions", "index.html"),), near)
+        frame = Frame("../", (Crumb("Sessions", "index.html"),), near, card="card.png")
         files = session_folder(session, figures(session, library.prices), SiteOptions(), frame)
         for name, data in reversed([(name, data) for name, data in files if name.endswith(".html")]):
             got = get(f"{app}/s/{session.id}/{name}").text
@@ -151,6 +151,18 @@ def test_the_index_tells_how_to_go_on_and_how_full_the_window_was(app: str) -> N
     assert f"--resume {STORM}" in got
     assert got.count("<rect") >= 16
     assert "As a table" in got
+
+
+def test_the_story_can_be_kept_as_a_picture(app: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert '<a href="card.png" download title="This story as a picture">Save card</a>' in get(f"{app}/s/{STORM}/").text
+    drawn, png = get(f"{app}/s/{STORM}/card.svg"), get(f"{app}/s/{STORM}/card.png")
+    assert drawn.body.startswith(b"<svg")
+    assert b"Add the storm surge" in drawn.body
+    assert png.body.startswith(b"\x89PNG")
+    assert f'filename="{STORM}.png"' in png.headers["content-disposition"]
+    monkeypatch.setattr("unspool.app.session_routes.to_png", lambda _: None)
+    assert get(f"{app}/s/{STORM}/card.png").status == 404
+    assert get(f"{app}/s/nobody/card.svg").status == 404
 
 
 def test_plan_and_implementation_lead_to_each_other(app: str) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 
@@ -69,6 +70,46 @@ def test_kinds_turns_and_tools_are_files_too(app: Site) -> None:
     assert [row["in the window"] for row in turns] == ["20002", "25002", "26002", "7002"]
     assert [row["tool"] for row in rows(app.get("/s/long/context/tools.csv"))] == ["Read"]
     assert app.get("/s/long/context/nothing.csv").status == 404
+
+
+def test_what_turns_and_calls_cost_are_files_too_and_add_up_to_the_session(app: Site) -> None:
+    turns, calls = (rows(app.get(f"/s/long/context/{name}.csv")) for name in ("turns", "calls"))
+    cost = next(Decimal(row["cost"]) for row in rows(app.get("/stats/dearest.csv")) if "Long" in row["session"])
+    assert sum(Decimal(row["cost"]) for row in turns) == sum(Decimal(row["cost"]) for row in calls) == cost > 0
+    assert [row["why"] for row in turns] == ["", "", "expired", "compacted"]
+    assert [row["written again"] for row in turns][2] == "25000"
+    assert float(turns[2]["lost"]) == pytest.approx(25_000 * 5.75e-6)
+    lost = rows(app.get("/s/long/context/lost.csv"))
+    assert {row["tokens"] for row in lost} >= {"25000"}
+
+
+def test_the_chart_has_an_axis_and_titles_and_every_bar_leads_to_its_turn(app: Site) -> None:
+    got = app.get("/s/long/context")
+    for said in ("10 k", "limit 1.0 M of the model", "Paid for", "written again", "the pause was longer than"):
+        assert said in got.said
+    assert "Turn 3: three · 26,002 tokens in the window" in got.said
+    assert "25,000 tokens written again (expired)" in got.said
+    assert "compacted" in got.said
+
+
+def test_zooming_to_few_turns_shows_their_calls_and_leads_out_again(app: Site) -> None:
+    assert "context?from=2&to=2#spending" in app.get("/s/long/context").links("context?from=")
+    got = app.get("/s/long/context", **{"from": "2", "to": "2"})
+    assert "Turn 2, by call" in got.said
+    assert "Turn 2, call 1" in got.said
+    assert "All turns" in got.said
+    tokens = app.get("/s/long/context", **{"from": "2", "to": "2", "measure": "tokens"})
+    assert "Tokens read from cache" in tokens.said
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"from": "9" * 30}, {"to": "0"}, {"from": "-1", "to": "x"}, {"from": "4", "to": "1"}, {"measure": "<b>"}],
+)
+def test_a_range_that_cannot_be_is_the_nearest_that_can(app: Site, asked: dict[str, str]) -> None:
+    got = app.get("/s/long/context", **asked)
+    assert got.status == 200
+    assert "Where the window and the money went" in got.said
 
 
 def test_links_of_the_page_lead_to_turns(app: Site) -> None:

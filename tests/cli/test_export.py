@@ -37,6 +37,24 @@ def test_to_a_file_by_its_name(name: str, tmp_path: Path) -> None:
         assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(("suffix", "sign"), [(".svg", b"<svg"), (".png", b"\x89PNG")])
+def test_the_story_as_a_picture(suffix: str, sign: bytes, tmp_path: Path) -> None:
+    target = tmp_path / f"card{suffix}"
+    assert run("export", STORM, "-o", str(target), "--demo").code == 0
+    assert target.read_bytes().startswith(sign)
+    assert run("export", STORM, "-f", "card", "--demo").out.startswith("<svg")
+
+
+def test_a_png_that_nothing_can_draw_is_not_written_and_says_what_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unspool.site.png.to_png", lambda _: None)
+    done = run("export", STORM, "-o", str(tmp_path / "card.png"), "--demo")
+    assert done.code == 1
+    assert "unspool[pictures]" in done.err
+    assert not (tmp_path / "card.png").exists()
+
+
 def test_the_format_that_is_asked_for_wins(tmp_path: Path) -> None:
     """-f decides, whatever the file is called."""
     target = tmp_path / "notes.txt"

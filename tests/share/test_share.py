@@ -222,12 +222,26 @@ def test_pages_tell_programs_that_show_links_what_they_are(given: tuple[str, str
     made = shared(given, tmp_path / "talk", "site", "--title", "Gauge <b>& co", "--url", "https://example.org/talk/")
     page = (made / "index.html").read_text()
     assert '<meta property="og:title" content="Gauge &lt;b&gt;&amp; co">' in page
-    assert '<meta property="og:image" content="https://example.org/talk/preview.svg">' in page
+    assert '<meta property="og:image" content="https://example.org/talk/preview.png">' in page
+    assert '<meta property="og:image:type" content="image/png">' in page
+    assert (made / "preview.png").read_bytes().startswith(b"\x89PNG")
     drawn = (made / "preview.svg").read_text()
     assert "Gauge &lt;b&gt;&amp; co" in drawn
-    assert "3 turns" in drawn
+    assert "3 prompts" in drawn
+    assert not any(secret in drawn for secret in ALL.values())
     one = shared(given, tmp_path / "talk.html", "html").read_text()
     assert '<meta property="og:image" content="data:image/svg+xml;base64,' in one
+
+
+def test_where_nothing_draws_png_the_picture_is_svg(
+    given: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unspool.share.publish.to_png", lambda _: None)
+    made = shared(given, tmp_path / "talk", "site", "--url", "https://example.org/talk/")
+    assert (
+        '<meta property="og:image" content="https://example.org/talk/preview.svg">' in (made / "index.html").read_text()
+    )
+    assert not (made / "preview.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,20 @@
-"""Numbers behind the charts: bars over time, hours of the week, parts of a whole, stacks of the context window."""
+"""Numbers behind the charts: bars over time, hours of the week, days of the year, parts of a whole, scales."""
 
-from collections.abc import Callable, Iterator, Sequence
+from calendar import monthrange
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
+from math import ceil, floor, log10
 from operator import add
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 
 from unspool import human
 from unspool.app.stats_data import DashboardData, format_tokens
 from unspool.app.stats_tables import WEEKDAYS, bar_lengths
-from unspool.figures.context_window import ContextWindow, RequestWindow, TurnWindow
+from unspool.figures.context_window import ContextWindow, RequestWindow
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
-from unspool.site.address import Addresses
 from unspool.store.index.billing import UsageSum, format_spent
 from unspool.store.index.times import first_day, period_name
 
@@ -131,6 +133,83 @@ def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:
     return tuple(squares)
 
 
+class DaySquare(NamedTuple):
+    x: int
+    y: int
+    shade: int
+    says: str
+    href: str
+    """The sessions of the day; empty where there were none."""
+
+
+class MonthName(NamedTuple):
+    x: int
+    text: str
+    says: str
+    href: str
+
+
+class YearChart(NamedTuple):
+    squares: tuple[DaySquare, ...]
+    months: tuple[MonthName, ...]
+    about: str
+
+
+_WEEKS = 53
+
+
+class DayFigure(NamedTuple):
+    """What a day is shaded by, and how it is told."""
+
+    number: float
+    words: str
+
+
+def year_chart(days: Mapping[date, DayFigure], today: date, project: str = "") -> YearChart | None:
+    """The last twelve months, a column a week, Monday at the top; None where they have nothing.
+
+    A day leads to the list of its sessions, of a `project` where one is meant.
+    """
+    monday = today - timedelta(days=today.weekday())
+    first = monday - timedelta(weeks=_WEEKS - 1)
+    shown = {day: figure for day, figure in days.items() if first <= day <= today and figure.number > 0}
+    if not shown:
+        return None
+    most = max(shown, key=lambda day: (shown[day].number, day))
+    squares = []
+    for at in range((today - first).days + 1):
+        day = first + timedelta(days=at)
+        figure = shown.get(day)
+        shade = ceil(_SHADES * figure.number / shown[most].number) if figure else 0
+        says = f"{WEEKDAYS[day.weekday()]}, {day}: {figure.words if figure else 'nothing'}"
+        squares.append(DaySquare(at // 7, at % 7, shade, says, _list_href(day, day, project) if figure else ""))
+    named = [first + timedelta(weeks=week) for week in range(_WEEKS)]
+    months = [
+        MonthName(week, _MONTHS[day.month - 1][:3], f"{_MONTHS[day.month - 1]} {day.year}", _month_href(day, project))
+        for week, day in enumerate(named)
+        if week < _WEEKS - 2 and (week == 0 or day.month != named[week - 1].month)
+    ]
+    if len(months) > 1 and months[1].x - months[0].x < 3:
+        del months[0]  # its name would run into the next
+    about = f"{human.count(len(shown), 'day')} of the last 12 months; most on {most}: {shown[most].words}."
+    return YearChart(tuple(squares), tuple(months), about)
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def _month_href(day: date, project: str) -> str:
+    return _list_href(day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1]), project)
+
+
+def _list_href(first: date, last: date, project: str) -> str:
+    given = {"since": first, "until": last, **({"project": project} if project else {})}
+    return f"/sessions?{urlencode(given, errors='replace')}"
+
+
 def cache_chart(total: UsageSum) -> tuple[ChartPart, ...]:
     """What was sent to the models: read from the cache, written to it, neither."""
     read, write, plain = total.cache_read, total.cache_write, total.input
@@ -148,77 +227,68 @@ def chart_parts(named: Sequence[tuple[str, int]]) -> tuple[ChartPart, ...]:
     return tuple(found)
 
 
-STACK_HEIGHT, STACK_STEP, MAX_STACKS = 100, 10, 150
-"""Of the picture: its height, the width of a stack with its gap, and how many there are at most."""
 _UNACCOUNTED = "unaccounted"
-_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
+KIND_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
 """From the bottom up."""
+_LINES = 4
+_NEAR = 4
+"""How many times what was reached a limit may be, to be drawn as a line: farther away it would press all else flat."""
 
 
-class StackLayer(NamedTuple):
-    name: str
-    y: float
-    height: float
+class AxisMark(NamedTuple):
+    """A line across a chart: how far from its foot, in parts of its height, and what it stands for."""
+
+    part: float
+    text: str
 
 
-class TurnStack(NamedTuple):
-    """One turn, or several that stand together."""
+class PlotScale(NamedTuple):
+    """What a chart's height stands for, the lines across it, and a limit: a line, or words where it is far above."""
 
-    x: int
-    href: str
-    says: str
-    layers: tuple[StackLayer, ...]
-    compacted: bool
+    top: float
+    marks: tuple[AxisMark, ...]
+    limit: AxisMark | None = None
+    beyond: str = ""
 
-
-class WindowChart(NamedTuple):
-    width: int
-    stacks: tuple[TurnStack, ...]
-    names: tuple[str, ...]
-    about: str
-    compacted: bool
+    def part(self, number: float) -> float:
+        """How much of the height a number takes, 0 to 1."""
+        return min(1.0, number / self.top)
 
 
-def stacks(filled: ContextWindow, addresses: Addresses) -> WindowChart | None:
-    """The window over the turns; None where no two of them tell of it."""
-    shown = [turn for turn in filled.turns if turn.window is not None or turn.compactions]
-    windows = [turn.window for turn in shown if turn.window is not None]
-    if len(windows) < 2:
-        return None
-    most = max(window.total for window in windows) or 1
-    made = tuple(_stacks(shown, most, addresses))
-    names = tuple(name for name in _ORDER if any(name in _tokens(window) for window in windows))
-    about = f"{human.count(len(windows), 'turn')}, at its fullest {most:,} tokens."
-    return WindowChart(len(made) * STACK_STEP, made, names, about, any(one.compacted for one in made))
+def plot_scale(most: float, shown: Callable[[float], str], limit: int | None = None, lines: int = _LINES) -> PlotScale:
+    """A scale for figures up to `most`, in round steps."""
+    if most <= 0:
+        return PlotScale(1.0, ())
+    near = limit is not None and limit <= most * _NEAR
+    most = max(most, limit or 0) if near else most
+    step = _round_step(most / lines)
+    top = max(step, step * -(-most // step))
+    marks = tuple(AxisMark(round(at * step / top, 4), shown(at * step)) for at in range(1, round(top / step) + 1))
+    if limit is None:
+        return PlotScale(top, marks)
+    says = f"limit {shown(limit)}"
+    line = AxisMark(round(limit / top, 4), says) if near else None
+    # a line that stands where the limit does would hide it
+    apart = tuple(mark for mark in marks if line is None or abs(mark.part - line.part) > 0.5 / len(marks))
+    return PlotScale(top, apart, line, "" if near else says)
+
+
+def _round_step(least: float) -> float:
+    """The next of 1, 2, 2.5, 5, 10 times a power of ten."""
+    power = 10.0 ** floor(log10(least))
+    return next(power * part for part in (1, 2, 2.5, 5, 10) if power * part >= least * 0.999)
 
 
 def window_now(filled: ContextWindow) -> tuple[ChartPart, ...]:
     """The window that the last request found, with what is free in it where its size is known."""
     if filled.now is None:
         return ()
-    found = [(name, tokens) for name, tokens in _tokens(filled.now).items() if tokens]
+    found = [(name, tokens) for name, tokens in window_tokens(filled.now).items() if tokens]
     free = max(0, filled.window - filled.now.total) if filled.window else 0
     return chart_parts([*found, ("free", free)] if free else found)
 
 
-def _stacks(turns: Sequence[TurnWindow], most: int, addresses: Addresses) -> Iterator[TurnStack]:
-    """A stack for each turn; where there are many, for the fullest of several neighbours."""
-    together = -(-len(turns) // MAX_STACKS)
-    for at, start in enumerate(range(0, len(turns), together)):
-        group = turns[start : start + together]
-        turn = max(group, key=lambda one: one.window.total if one.window is not None else 0)
-        compacted = any(one.compactions for one in group)
-        layers, y = [], float(STACK_HEIGHT)
-        for kind, tokens in _tokens(turn.window).items() if turn.window is not None else ():
-            height = STACK_HEIGHT * tokens / most
-            y -= height
-            layers.append(StackLayer(kind, round(y, 2), round(height, 2)))
-        held = "no request" if turn.window is None else f"{turn.window.total:,} tokens"
-        says, href = f"Turn {turn.number}: {held}", addresses.turn(turn.number)
-        yield TurnStack(at * STACK_STEP, href, says, tuple(layers), compacted)
-
-
-def _tokens(window: RequestWindow) -> dict[str, int]:
+def window_tokens(window: RequestWindow) -> dict[str, int]:
     """Tokens of every kind that is there, in the order that they are shown."""
     known = {_UNACCOUNTED: window.unaccounted, **window.kinds}
-    return {name: known[name] for name in _ORDER if known.get(name)}
+    return {name: known[name] for name in KIND_ORDER if known.get(name)}

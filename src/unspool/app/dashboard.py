@@ -1,6 +1,7 @@
 """`/stats`: what all sessions add up to, as pictures, tables and CSV files."""
 
 import time
+from datetime import date
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -8,6 +9,7 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.app import charts
+from unspool.app.home import sessions_by_day
 from unspool.app.marks import custom_titles
 from unspool.app.render import LinkChoice, render_page, render_template
 from unspool.app.search_results import folder_name
@@ -35,7 +37,8 @@ _PROJECTS = 60
 def dashboard_page(request: Request) -> HTMLResponse:
     span = parse_span(request.query_params)
     found = _dashboard_data(request, span)
-    total = found.stats.sum
+    total, shade = found.stats.sum, request.query_params.get("heat", "")
+    shade = shade if shade in YEAR_SHADES else YEAR_SHADES[0]
     body = render_template(
         "stats.html",
         span=span,
@@ -44,6 +47,8 @@ def dashboard_page(request: Request) -> HTMLResponse:
         tiles=_tiles(found),
         bars=charts.charts_over_time(found),
         week=charts.week_chart(found),
+        year=_year(request, span, found, shade),
+        shades=[LinkChoice(name, _shaded(span, name), name == shade) for name in YEAR_SHADES],
         sent=charts.cache_chart(total),
         filled=charts.chart_parts([(one.name, one.tokens) for one in found.stats.filled]),
         compactions=found.stats.totals.compactions,
@@ -52,6 +57,27 @@ def dashboard_page(request: Request) -> HTMLResponse:
         empty=not found.stats.totals.sessions and not total.requests,
     )
     return render_page(request, "Stats", body, styles=("find.css", "stats.css", "kinds.css"))
+
+
+YEAR_SHADES = ("sessions", "tokens", "cost")
+"""What days of the year are shaded by."""
+
+
+def _year(request: Request, span: StatsSpan, found: DashboardData, shade: str) -> charts.YearChart | None:
+    today = today_in_zone()
+    if shade == "sessions":
+        with request.app.state.context.index() as index:
+            days = sessions_by_day(index.db, found.zone, today, span.project)
+    else:
+        spent = {date.fromisoformat(row.key): row.sum for row in found.stats.daily if row.key}
+        costs = {day: charts.DayFigure(one.cost, billing.format_spent(one)) for day, one in spent.items()}
+        tokens = {day: charts.DayFigure(one.total, f"{format_tokens(one)} tokens") for day, one in spent.items()}
+        days = costs if shade == "cost" else tokens
+    return charts.year_chart(days, today, span.project)
+
+
+def _shaded(span: StatsSpan, shade: str) -> str:
+    return f"/stats?{'&'.join(filter(None, (span.query, f'heat={shade}')))}#year"
 
 
 def dashboard_csv(request: Request) -> Response:

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.app import render
+from unspool.app.charts import DayFigure, year_chart
 from unspool.app.context import AppContext
 from unspool.app.marks import get_mark_store
 from unspool.app.project_list import PROJECT_SORTS, ProjectFigures, ProjectList
@@ -119,7 +120,7 @@ async def hide_project(request: Request) -> Response:
     return answer_form(request, sent, "/projects", {"hidden": hidden})
 
 
-_DAYS = 30
+_DAYS, _YEAR = 30, 53 * 7
 _ACTIVE = f"SELECT count(*) FROM session WHERE ended >= ? AND {IS_LISTED}"  # noqa: S608  no value
 
 
@@ -150,19 +151,15 @@ def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tupl
     return tuple(tiles)
 
 
-def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tuple[int, str], ...]:
-    """Sessions a day over the last days: parts of a hundred of the most, and in words; none where there were none."""
-    first = local_time(now, zone).date() - timedelta(days=_DAYS - 1)
-    query = f"SELECT ended FROM session WHERE ended >= ? AND {IS_LISTED}"  # noqa: S608  no value
-    ended = db.execute(query, (day_start(first, zone),))
-    days = Counter(local_time(second, zone).date() for (second,) in ended)
-    if not days:
-        return ()
-    most = max(days.values())
-    return tuple(
-        (max(4, round(100 * days[day] / most)) if days[day] else 0, f"{day}: {human.count(days[day], 'session')}")
-        for day in (first + timedelta(days=at) for at in range(_DAYS))
-    )
+_ENDED = f"SELECT coalesce(ended, started) FROM session WHERE coalesce(ended, started) >= ? AND {IS_LISTED}"  # noqa: S608  no value
+
+
+def sessions_by_day(db: apsw.Connection, zone: tzinfo | None, today: date, project: str = "") -> dict[date, DayFigure]:
+    """Sessions of the last twelve months by the day that lists have them under; of a `project` where one is named."""
+    since = day_start(today - timedelta(days=_YEAR), zone)
+    query, values = (f"{_ENDED} AND project = ?", (since, project)) if project else (_ENDED, (since,))
+    days = Counter(local_time(second, zone).date() for (second,) in db.execute(query, values))
+    return {day: DayFigure(number, human.count(number, "session")) for day, number in days.items()}
 
 
 def archive_facts(listing: ListRequest, synced: str) -> Iterator[tuple[str, str, str]]:
@@ -259,13 +256,14 @@ def home_page(request: Request) -> HTMLResponse:
         listing, query, busy = ListRequest(request, index.db), SessionQuery(), render.app_status(request).busy
         found = listing.finder.page(query, _NEWEST)
         active = [row for row in found.rows if listing.is_active(row)]
+        today = local_time(listing.now, listing.zone).date()
         body = render.render_template(
             "home.html",
             title=f"{human.count(found.total, 'session')}, {'so far' if busy else 'all kept'}",
             facts=tuple(archive_facts(listing, index.meta("synced"))),
             demo=request.app.state.own_context is not None,
             tiles=spending_tiles(index.db, listing.zone, listing.now),
-            bars=day_bars(index.db, listing.zone, listing.now),
+            year=year_chart(sessions_by_day(index.db, listing.zone, today), today),
             groups=facet_groups(listing, query, found),
             saved=listing.marks.saved,
             active=[SessionDay("", listing.listed(active))] if active else [],
@@ -276,7 +274,7 @@ def home_page(request: Request) -> HTMLResponse:
             here="/",
             read_only=listing.read_only,
         )
-    return render.render_page(request, "unspool", body, (), ("app.css",), ("browse.js",))
+    return render.render_page(request, "unspool", body, (), ("app.css", "stats.css"), ("browse.js",))
 
 
 ROUTES = [

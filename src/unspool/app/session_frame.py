@@ -11,15 +11,18 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from unspool import human
 from unspool.agents import resume_command
+from unspool.app.charts import PlotScale, plot_scale
 from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession
 from unspool.app.render import HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
 from unspool.figures import family
+from unspool.figures.context_window import window_limit
 from unspool.model import Notice, Session, Turn
 from unspool.site import summaries
 from unspool.site.address import INDEX, Addresses
 from unspool.site.page_template import Crumb, Frame, PageTemplate
+from unspool.site.png import may_draw_png
 from unspool.site.summaries import shorten_line
 from unspool.store.index.git_work import TRUNKS
 
@@ -53,6 +56,7 @@ class ContextChart(NamedTuple):
     peak: str
     now: str
     compactions: int
+    scale: PlotScale
 
 
 def context_chart(session: Session, addresses: Addresses) -> ContextChart | None:
@@ -61,27 +65,29 @@ def context_chart(session: Session, addresses: Addresses) -> ContextChart | None
     most = max((turn.context for turn in turns), default=0)
     if most == 0 or len(turns) < 2:
         return None
-    bars = tuple(_bars(turns, most, addresses))
+    model = next((one.model for one in reversed(session.messages) if not one.synthetic), "")
+    scale = plot_scale(most, lambda number: human.tokens(round(number)), window_limit(session, model, most), lines=2)
+    bars = tuple(_bars(turns, scale, addresses))
     now = next(turn.context for turn in reversed(turns) if turn.context)
     rows = []
     for turn in turns:
         words, tokens = summaries.turn_line(turn), f"{turn.context:,}"
         rows.append(ContextRow(turn.number, addresses.turn(turn.number), words, tokens, bool(_compacted(turn))))
     compactions = sum(_compacted(turn) for turn in turns)
-    return ContextChart(len(bars) * STEP, bars, tuple(rows), human.tokens(most), human.tokens(now), compactions)
+    return ContextChart(len(bars) * STEP, bars, tuple(rows), human.tokens(most), human.tokens(now), compactions, scale)
 
 
 def _compacted(turn: Turn) -> int:
     return sum(isinstance(block, Notice) and block.kind == "compaction" for block in turn.blocks)
 
 
-def _bars(turns: Sequence[Turn], most: int, addresses: Addresses) -> Iterator[ContextBar]:
+def _bars(turns: Sequence[Turn], scale: PlotScale, addresses: Addresses) -> Iterator[ContextBar]:
     """A bar for each turn; where there are many, for the fullest of several neighbours."""
     together = -(-len(turns) // MOST)
     for at, start in enumerate(range(0, len(turns), together)):
         group = turns[start : start + together]
         turn = max(group, key=lambda one: one.context)
-        height = max(2, round(HEIGHT * turn.context / most))
+        height = max(2, round(HEIGHT * scale.part(turn.context)))
         says = f"Prompt {turn.number}: {human.tokens(turn.context)}"
         compacted = any(map(_compacted, group))
         yield ContextBar(at * STEP, HEIGHT - height, height, addresses.turn(turn.number), says, compacted)
@@ -121,7 +127,8 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
     dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
     sessions = {link.session: session_href(link.session).removeprefix("/") for link in session.links}
     inset = _inset(context, opened) if path == INDEX else ""
-    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices)
+    card = "card.png" if may_draw_png() else "card.svg"
+    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices, card=card)
 
 
 def is_live(opened: OpenSession) -> bool:

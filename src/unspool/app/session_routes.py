@@ -27,6 +27,8 @@ from unspool.render.transcript import turn_nodes
 from unspool.render.turns import RenderContext
 from unspool.render.view import View
 from unspool.site.address import INDEX, Addresses, Item
+from unspool.site.png import NEEDED, to_png
+from unspool.site.story_card import story_card
 from unspool.site.turn_pages import session_page
 from unspool.store.library.inputs import hold_stream, open_log
 
@@ -248,8 +250,22 @@ def turn_markdown(request: Request) -> Response:
     return Response(text.encode("utf-8", "replace"), media_type="text/markdown; charset=utf-8", headers=NO_CACHE)
 
 
+def story_picture(request: Request) -> Response:
+    """The story of a session as a picture to keep."""
+    context, opened = requested_session(request)
+    drawn, png = story_card(opened.view(context.options)), request.url.path.endswith(".png")
+    data = to_png(drawn) if png else drawn
+    if data is None:
+        raise NotFound(NEEDED)
+    name = f'attachment; filename="{re.sub(r"[^A-Za-z0-9-]", "_", opened.session.id)[:40]}.{"png" if png else "svg"}"'
+    headers = {**NO_CACHE, "Content-Disposition": name}
+    return Response(data, media_type="image/png" if png else "image/svg+xml", headers=headers)
+
+
 ROUTES = [
     Route("/s/{key}", add_slash),
+    Route("/s/{key}/card.svg", story_picture),
+    Route("/s/{key}/card.png", story_picture),
     Route("/s/{key}/", session_index),
     Route("/s/{key}/ready", wait_until_read),
     Route("/s/{key}/last", last_page),

@@ -36,10 +36,10 @@ from unspool.app.share_selection import (
 )
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
-from unspool.share.preview_image import describe_session, preview_image
 from unspool.share.publish import PICTURE, REPORT
 from unspool.site.address import INDEX
 from unspool.site.page_template import Crumb, Frame, Preview
+from unspool.site.story_card import describe_session, story_card, view_for_card
 from unspool.site.summaries import shorten_line
 from unspool.site.turn_pages import session_page
 from unspool.store.archive.keys import SHORTEST
@@ -114,7 +114,7 @@ def preview_page(request: Request) -> Response:
     rehearsal = store.rehearsal(context, key, store.selection(key, opened.session.cwd), exact=True)
     path = request.path_params.get("path", "")
     if path == PICTURE:
-        drawn = preview_image(rehearsal.main.session, rehearsal.main.counted)
+        drawn = story_card(view_for_card(rehearsal.main.session, context.prices))
         return Response(drawn, media_type="image/svg+xml", headers=NO_CACHE)
     if path == REPORT:
         return Response(rehearsal.share.report.json(), media_type="application/json", headers=NO_CACHE)

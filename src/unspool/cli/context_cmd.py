@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
+    from unspool.figures.spending import SessionSpending
     from unspool.model import Session
     from unspool.model.request import RecordedRequests, SentRequest
     from unspool.store.library import Library
@@ -44,7 +45,7 @@ def context_heading(filled: "ContextWindow") -> "Iterator[str]":
 
 
 def context_sections(
-    session: "Session", filled: "ContextWindow", costs: "Sequence[KindCost]", turns: int
+    session: "Session", filled: "ContextWindow", spent: "SessionSpending", costs: "Sequence[KindCost]", turns: int
 ) -> "Iterator[tuple[str, list[Column], str]]":
     """Title, table and note of every section that has something to say, with so many turns at most."""
     if filled.now is None:
@@ -55,7 +56,22 @@ def context_sections(
     if chosen:
         left = len(adding) - len(chosen)
         note = f"{human.count(left, 'turn')} that added less left out." if left > 0 else ""
-        yield "By turn", _turns(session, chosen), note
+        yield "By turn", _turns(session, chosen, spent), note
+    if spent.lost:
+        columns = [
+            Column("why", [one.cause for one in spent.lost], right=False),
+            Column("tokens", [f"{one.tokens:,}" for one in spent.lost]),
+            Column("cost", ["?" if one.cost is None else human.money(one.cost) for one in spent.lost]),
+        ]
+        yield "Written to the cache again", columns, ""
+    if spent.repeated:
+        some = spent.repeated[:_TOOLS]
+        columns = [
+            Column("answer", [safe_text(one.what) for one in some], right=False, least=12),
+            Column("times", [f"{one.times:,}" for one in some]),
+            Column("tokens again", [f"{one.tokens:,}" for one in some]),
+        ]
+        yield "Answers that came more than once, word for word", columns, ""
     if costs:
         bars = output.bar_texts([int(one.cost * 10**9) for one in costs], _BAR)
         columns = [
@@ -83,7 +99,10 @@ def _kinds(now: "RequestWindow", window: int | None) -> list[Column]:
     ]
 
 
-def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
+def _turns(session: "Session", chosen: "Sequence[TurnWindow]", spent: "SessionSpending") -> list[Column]:
+    cost = {one.turn: one.cost for one in spent.turns}
+    costs = [cost[turn.number] for turn in chosen]
+    paid = [human.money(one.amount, floor=one.floor, unpriced=bool(one.unpriced)) for one in costs]
     prompts = {turn.number: turn.prompt for turn in session.turns}
     most = [max(turn.added.items(), key=lambda one: one[1])[0] for turn in chosen]
     words = []
@@ -97,6 +116,7 @@ def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
         Column("added", [f"{turn.tokens:,}" for turn in chosen]),
         Column("mostly", most, right=False, rank=2),
         Column("window then", full, rank=1),
+        Column("cost", paid),
         Column("", output.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
         Column("prompt", words, right=False, least=12),
     ]
@@ -119,39 +139,43 @@ def _tools(filled: "ContextWindow") -> list[Column]:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every turn.")
 @options.sources
 def context_command(session: str, turns: int, as_json: bool, library: "Library") -> None:
-    """Tell what fills the window of a session, by kind, turn and tool.
+    """Tell what fills the window of a session, and what it cost.
 
     \b
     unspool context                    the session you used last
     unspool context 4f2a --turns 5     the five turns that added most
     unspool context 4f2a --json | jq '.now.kinds'
+    unspool context 4f2a --json | jq '.spending.turns[] | [.turn, .cost.amount]'
 
     The window is the one that the last request found. What a request measured is in the log; what each piece takes
     is estimated from its text, and what is left over is `unaccounted`: the system prompt, the definitions of the
     tools, and instructions that no log holds. Where the log keeps the requests themselves (Claude Code since
     2.1.28x), nothing is left over, and what each kind cost over all requests is told too. The window's size is known
-    for known models.
+    for known models. The cost of a turn is that of its requests, its subagents' too; what was written to the cache
+    again is told with why the cache did not hold, and what it cost more than reading the same.
 
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default.
     """
     from unspool.figures.context_window import context_window, input_costs, request_windows
+    from unspool.figures.spending import session_spending
 
     log = library.resolve(session)
     found = library.open(log)
     recorded = library.requests(log)
-    filled = context_window(found, recorded)
+    filled, spent = context_window(found, recorded), session_spending(found, library.prices)
     costs = input_costs(found, request_windows(found, recorded), library.prices) if recorded else ()
     if as_json:
         from msgspec.structs import asdict
 
         heading = {"session": found.id, "title": found.title, "share": filled.share}
-        print_json({**heading, **asdict(filled), "costs": costs})
+        spending = {"total": spent.total, **asdict(spent), "lost": spent.lost}
+        print_json({**heading, **asdict(filled), "costs": costs, "spending": spending})
         return
     print_heading(safe_text(found.title))
     for line in context_heading(filled):
         click.echo(line)
-    for title, columns, note in context_sections(found, filled, costs, turns):
+    for title, columns, note in context_sections(found, filled, spent, costs, turns):
         click.echo()
         print_heading(title)
         print_table(columns)

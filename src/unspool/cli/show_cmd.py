@@ -128,7 +128,7 @@ def show_command(session: str, view: View, at: int | None, pager: bool, width: i
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
 
 
-_FORMATS = ("markdown", "json", "text", "session-share", "pdf", "docx")
+_FORMATS = ("markdown", "json", "text", "session-share", "pdf", "docx", "card")
 _OUTPUT = "A file, or a folder for several sessions; standard output if not given."
 
 
@@ -144,7 +144,7 @@ _OUTPUT = "A file, or a folder for several sessions; standard output if not give
 def export_command(
     session: tuple[str, ...], name: str | None, output: str | None, view: View, inline_images: bool, library: Library
 ) -> None:
-    """Write sessions as Markdown, JSON, text, PDF or Word.
+    """Write sessions as Markdown, JSON, text, PDF, Word or a picture.
 
     \b
     unspool export latest -o session.md              Markdown, images beside it
@@ -152,6 +152,7 @@ def export_command(
     unspool export latest -f text | less             to standard output
     unspool export latest -o s.session-share.json    for session-share's viewers
     unspool export latest -o session.pdf             for paper; .docx for Word
+    unspool export latest -o card.png                its story as a picture of 1200×630; card.svg needs no more
 
     JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
     other options leave out. PDFs are printed by Chromium or Chrome, or by WeasyPrint (the extra `pdf`); Word
@@ -160,6 +161,7 @@ def export_command(
     from unspool.render import find_writer, write
     from unspool.render.json import JsonWriter
     from unspool.render.markdown import MarkdownWriter
+    from unspool.site.story_card import CardWriter
 
     target = Path(output) if output not in (None, "-") else None
     if target is None and len(session) > 1:
@@ -168,9 +170,13 @@ def export_command(
     chosen: dict[str, SessionWriter] = {
         "markdown": MarkdownWriter(images="inline" if inline_images else "beside"),
         "json": JsonWriter(prices=library.prices),
+        "card": CardWriter(library.prices, png=target is not None and target.suffix.lower() == ".png"),
     }
     view = msgspec.structs.replace(view, prices=library.prices)
-    writer = find_writer(name or ("markdown" if target is None or folder else target.name))
+    drawn = target is not None and target.suffix.lower() in CardWriter.suffixes
+    usual = "card" if drawn else "markdown" if target is None or folder else target.name
+    called = name or usual
+    writer = chosen[called] if called in chosen else find_writer(called)
     writer = chosen.get(writer.name, writer)
     if target is None and writer.binary and sys.stdout.isatty():
         raise UsageProblem(f"A terminal cannot show {writer.name}: name a file with -o.")

@@ -127,7 +127,7 @@ def context_window(session: Session, recorded: RecordedRequests | None = None) -
     added: Counter[str] = Counter()
     for turn in turns:
         added.update(turn.added)
-    size = _window_size(session, model, max((request.measured for request in fill.requests), default=0))
+    size = window_limit(session, model, max((request.measured for request in fill.requests), default=0))
     tools = tuple(sorted(fill.tools(), key=lambda tool: (-tool.tokens, tool.name)))
     compactions = sum(turn.compactions for turn in turns)
     told = _measured(session, fill.requests)
@@ -140,8 +140,8 @@ def _measured(session: Session, requests: Sequence[RequestWindow]) -> Literal["b
     return "by session" if any(call.usage.context for one in session.messages for call in one.calls) else ""
 
 
-def _window_size(session: Session, model: str, sent: int) -> int | None:
-    """What the log says of the last model's window, where no request shows that it holds more; else what is known."""
+def window_limit(session: Session, model: str, sent: int) -> int | None:
+    """Tokens that a model's window holds: what the log says, where no request sent more; else what is known."""
     return session.window if session.window >= max(1, sent) else window_size(model, sent)
 
 

@@ -11,6 +11,7 @@ from unspool.agents.pixels import HEAD, size_of
 from unspool.model import Block, Image, Json, Notice, Prompt, Result, Text, Thinking, ToolCall, Unknown
 from unspool.model.request import RecordedRequests
 from unspool.model.usage import CAUSES, KINDS
+from unspool.prices import CallFigures
 
 _KINDS = {"l": "abcdefghijklmnopqrstuvwxyz", "n": "\n\r", "b": " \t"}
 _TABLE = bytes(
@@ -303,6 +304,12 @@ def find_rewrites(requests: Iterable[CachedRequest]) -> Iterator[RewrittenTokens
             kept = _HOUR if now.hour * 2 > now.write else _MINUTES
         if now.read or now.write or now.input:
             before = now
+
+
+def cached_instead(figures: Sequence[int], again: RewrittenTokens) -> CallFigures:
+    """The figures of a request, had the cache held: what it wrote again is read."""
+    input_, output, read, write, hour, *rest = figures
+    return (input_, output, read + again.tokens, write - again.tokens, hour - again.hour, *rest)  # type: ignore[return-value]
 
 
 def _again(before: CachedRequest, now: CachedRequest, kept: float) -> RewrittenTokens | None:

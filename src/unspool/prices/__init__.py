@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import blake2b
 from math import prod
+from operator import add
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -50,6 +51,23 @@ class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
         return Cost(self.amount + other.amount, tuple(sorted(unpriced.items())), self.floor or other.floor)
 
 
+class PriceParts(msgspec.Struct, frozen=True):
+    """What requests cost, in dollars, by what was paid for."""
+
+    input: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+    read: Decimal = Decimal(0)
+    write: Decimal = Decimal(0)
+    searches: Decimal = Decimal(0)
+
+    @property
+    def total(self) -> Decimal:
+        return self.input + self.output + self.read + self.write + self.searches
+
+    def __add__(self, other: "PriceParts") -> "PriceParts":
+        return PriceParts(*map(add, msgspec.structs.astuple(self), msgspec.structs.astuple(other)))
+
+
 class PriceTable:
     """Prices by model and day."""
 
@@ -72,16 +90,24 @@ class PriceTable:
 
     def price_of(self, call: Call) -> Decimal | None:
         """What one request cost; None when any part of it has no known price."""
+        parts = self.price_parts(call)
+        return None if parts is None else parts.total
+
+    def price_parts(self, call: Call) -> "PriceParts | None":
+        """What one request cost, by what was paid for; None when any part of it has no known price."""
         if call.model == SYNTHETIC:
-            return Decimal(0)
+            return PriceParts()
         found = self.rates(call)
         if found is None:
             return None
         price, factor, search = found
         long = price.above is not None and call.usage.context > price.above.tokens
-        tokens = _tokens(call, price.above if long and price.above is not None else price)
+        shares = _shares(call, price.above if long and price.above is not None else price)
         searches = _share(call.usage.web_searches, search)
-        return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
+        if shares is None or searches is None:
+            return None
+        input_, output, read, write, hour = (share.scaleb(-6) * factor for share in shares)
+        return PriceParts(input_, output, read, write + hour, searches)
 
     def rates(self, call: Call) -> tuple[ModelPrice, Decimal, Decimal | None] | None:
         """The prices of tokens that hold for a request, what multiplies them, and the price of a web search."""
@@ -173,9 +199,9 @@ class Spend:
         if found is None:
             return
         price, factor, search = found
-        tokens = _tokens(call, price.above if long and price.above is not None else price)
+        shares = _shares(call, price.above if long and price.above is not None else price)
         searches = _share(call.usage.web_searches, search)
-        self._amount += (tokens or Decimal(0)).scaleb(-6) * factor + (searches or Decimal(0))
+        self._amount += sum(shares or (), Decimal(0)).scaleb(-6) * factor + (searches or Decimal(0))
 
     def total(self) -> Cost:
         """What has been spent so far."""
@@ -189,8 +215,8 @@ def priced_call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
     return Call("", model, usage, moment, speed, tier, geo)
 
 
-def _tokens(call: Call, rates: Rates) -> Decimal | None:
-    """Tokens times their rates, in millionths of a dollar."""
+def _shares(call: Call, rates: Rates) -> list[Decimal] | None:
+    """Millionths of a dollar: of input, output, cache read, cache write, and what lives an hour."""
     usage = call.usage
     hour = min(usage.cache_write_1h, usage.cache_write)
     shares = (
@@ -201,7 +227,7 @@ def _tokens(call: Call, rates: Rates) -> Decimal | None:
         _share(hour, rates.write_1h),
     )
     known = [share for share in shares if share is not None]
-    return sum(known, Decimal(0)) if len(known) == len(shares) else None
+    return known if len(known) == len(shares) else None
 
 
 def _share(count: int, rate: Decimal | None) -> Decimal | None:

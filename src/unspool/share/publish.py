@@ -4,6 +4,7 @@ import gzip
 import io
 import tarfile
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from unspool.figures import Figures, figures
 from unspool.files import scratch_folder, write_atomically
 from unspool.model import Session
 from unspool.prices import PriceTable
-from unspool.share import preview_image
 from unspool.share.encryption import ShareSecret, encrypted_page, is_sealed
 from unspool.share.prepare import PreparedShare, SharedSession
 from unspool.site import page_template
@@ -22,9 +22,11 @@ from unspool.site.build import disk
 from unspool.site.build.disk import Gist, encode_html, swap_folder, write_if_changed
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame, Preview
+from unspool.site.png import to_png
+from unspool.site.story_card import describe_session, image_data_url, story_card, view_for_card
 from unspool.site.turn_pages import session_folder, session_pages
 
-PICTURE, REPORT = "preview.svg", "report.json"
+PICTURE, PICTURE_PNG, REPORT = "preview.svg", "preview.png", "report.json"
 
 
 def write_share_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
@@ -51,6 +53,13 @@ class SharePages:
 
     def __init__(self, share: PreparedShare, options: SiteOptions, prices: PriceTable, address: str = "") -> None:
         self.share, self.options, self._prices, self._address = share, options, prices, address
+
+    @cached_property
+    def _card(self) -> tuple[bytes, bytes | None]:
+        """The story of the session that is meant as a picture, and as PNG where something can draw that: most programs
+        that show a link show no SVG."""
+        drawn = story_card(view_for_card(self.share.main.session, self._prices))
+        return drawn, to_png(drawn)
 
     def write_file(self, file: Path) -> list[Path]:
         """One file a session: the one that is meant, and beside it those around it in its chain."""
@@ -84,9 +93,11 @@ class SharePages:
         yield from self.content()
 
     def content(self) -> Iterator[tuple[str, bytes]]:
-        """The picture and the pages of every session, the one that is meant last."""
-        session = self.share.main.session
-        yield PICTURE, preview_image.preview_image(session, figures(session, self._prices))
+        """The pictures and the pages of every session, the one that is meant last."""
+        drawn, png = self._card
+        yield PICTURE, drawn
+        if png is not None:
+            yield PICTURE_PNG, png
         main, *others = self._named()
         for one, name in (*others, main):
             inside, counted = name and f"{name}/", figures(one.session, self._prices)
@@ -97,16 +108,19 @@ class SharePages:
         """Where the pages of a session lie that are `inside` a folder of the share, or not."""
         root = "../" if inside else ""
         addresses = {other.session.id: f"{name and f'{name}/'}{INDEX}" for other, name in self._named()}
-        return Frame(root, sessions=addresses, prices=self._prices, preview=self._preview(one, counted, root + PICTURE))
+        return Frame(root, sessions=addresses, prices=self._prices, preview=self._preview(one, counted, root))
 
-    def _preview(self, one: SharedSession, counted: Figures, drawn: str = "") -> Preview:
-        """What a page says of itself; a picture stands in the page where there is no file of it."""
+    def _preview(self, one: SharedSession, counted: Figures, root: str | None = None) -> Preview:
+        """What a page says of itself; a picture stands in the page where no folder has a file of it."""
         report, address = self.share.report, self._address
-        if drawn and address:
-            drawn = f"{address.rstrip('/')}/{PICTURE}"
+        if root is None:
+            picture = image_data_url(story_card(view_for_card(one.session, self._prices)))
+        else:
+            name = PICTURE if self._card[1] is None else PICTURE_PNG
+            picture = f"{address.rstrip('/')}/{name}" if address else root + name
         return Preview(
-            preview_image.describe_session(counted),
-            drawn or preview_image.image_data_url(preview_image.preview_image(one.session, counted)),
+            describe_session(counted),
+            picture,
             address,
             f"shared: {report.note()}",
             report.json().decode(),

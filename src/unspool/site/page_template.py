@@ -141,6 +141,8 @@ class Frame(msgspec.Struct, frozen=True):
     """What the page wears; the site's own styles and scripts where none is given."""
     bare: bool = False
     """Whether pages are nothing but their body: no bar above it, no foot below."""
+    card: str = ""
+    """Address of the story as a picture, beside the session's first page; empty where there is none."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
     preview: Preview | None = None

@@ -7,11 +7,11 @@ from markupsafe import Markup
 
 from unspool import human
 from unspool.figures import calls_of
-from unspool.figures.test_runs import find_test_runs
-from unspool.model import Text, Turn
+from unspool.figures.test_runs import RunOfTests, find_test_runs
+from unspool.model import Prompt, Text, Turn
 from unspool.render.html import elements
 from unspool.render.html.elements import HtmlOptions, content
-from unspool.render.html.prose import prose_html
+from unspool.render.html.prose import prose_html, prose_words
 from unspool.render.view import is_shown
 from unspool.site.page_template import as_markup, fill_template
 from unspool.site.session_strip import HAPPENINGS, StripPiece, strip_pieces
@@ -55,6 +55,7 @@ def render_story(view: SessionView) -> str:
         left=tuple(_left_behind(view)) if view.whole else (),
         strip=shapes if len(shapes) > 2 else (),
         width=shapes[-1].x + shapes[-1].width if shapes else 0,
+        card=view.frame.card if view.whole else "",
         legend=[kind for kind in HAPPENINGS if kind in kinds],
     )
 
@@ -65,14 +66,18 @@ def _own_turns(view: SessionView) -> list[Turn]:
     return [turn for turn in turns if not turn.copied] or list(turns)
 
 
+def _first_prompt(view: SessionView) -> Prompt | None:
+    return next((turn.prompt for turn in _own_turns(view) if turn.prompt is not None), None)
+
+
 def _asked(view: SessionView) -> StoryExcerpt | None:
-    prompt = next((turn.prompt for turn in _own_turns(view) if turn.prompt is not None), None)
+    prompt = _first_prompt(view)
     if prompt is None:
         return None
     return _begun(prompt_markdown(prompt), view.addresses.link(prompt), _ASKED)
 
 
-def _came(view: SessionView) -> StoryExcerpt | None:
+def _last_answer(view: SessionView) -> Text | None:
     """The last answer that says something."""
     said = [
         block for turn in _own_turns(view) for block in turn.blocks if isinstance(block, Text) and block.text.strip()
@@ -80,8 +85,30 @@ def _came(view: SessionView) -> StoryExcerpt | None:
     if not said:
         return None
     telling = [block for block in said[-4:] if len(block.text) >= 80]
-    last = telling[-1] if telling else said[-1]
-    return _begun(last.text, view.addresses.link(last), _CAME)
+    return telling[-1] if telling else said[-1]
+
+
+def _came(view: SessionView) -> StoryExcerpt | None:
+    last = _last_answer(view)
+    return None if last is None else _begun(last.text, view.addresses.link(last), _CAME)
+
+
+def asked_words(view: SessionView) -> str:
+    """What was asked, without the signs of Markdown; empty where nobody asked anything."""
+    prompt = _first_prompt(view)
+    return "" if prompt is None else prose_words(prompt_markdown(prompt))
+
+
+def came_words(view: SessionView) -> str:
+    """What came of it, without the signs of Markdown."""
+    last = _last_answer(view)
+    return "" if last is None else prose_words(last.text)
+
+
+def last_test_run(view: SessionView) -> RunOfTests | None:
+    """The last run of tests that is shown."""
+    runs = [run for run in find_test_runs(calls_of(view.session)) if is_shown(run.call, view.options.hide)]
+    return runs[-1] if runs else None
 
 
 def _begun(markdown: str, href: str, limit: int) -> StoryExcerpt:
@@ -109,9 +136,8 @@ def _left_behind(view: SessionView) -> Iterator[Markup]:
         added, removed = sum(file.added for file in changed), sum(file.removed for file in changed)
         signs = f"{elements.span('plus', f'+{added:,}')} {elements.span('minus', f'−{removed:,}')}"
         yield as_markup(f"{elements.strong(f'{len(changed):,}')} {'file' if len(changed) == 1 else 'files'} {signs}")
-    runs = [run for run in find_test_runs(calls_of(view.session)) if is_shown(run.call, view.options.hide)]
-    if runs:
-        last = runs[-1]
+    last = last_test_run(view)
+    if last is not None:
         ended = {True: "passed", False: "failed", None: "ended, nobody knows how"}[last.passed]
         tone = {True: "good", False: "bad", None: "quiet"}[last.passed]
         words = f"last tests {elements.span(tone, last.said or ended)}"

@@ -16,7 +16,8 @@ from unspool.app.context import AppContext
 from unspool.store.sync import sync
 
 TIMELINE = "/files?path=/home/dev/shop/src/pay.py"
-WAYS = ("/s/shop/context", "/files", TIMELINE, f"{TIMELINE}&view=lines", "then")
+CHART = "/s/shop/context"
+WAYS = ("/", "/stats?heat=cost", CHART, f"{CHART}?from=2&to=2", "/files", TIMELINE, f"{TIMELINE}&view=lines", "then")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_the_window_is_found_from_the_session_and_leads_back_to_a_turn(browser: 
         page = opened.go("/s/shop/")
         page.get_by_role("link", name="What filled it").click()
         page.wait_for_url("**/s/shop/context")
-        page.get_by_text("All figures as a table").nth(1).click()
+        page.get_by_text("All figures as a table").first.click()
         page.get_by_role("link", name="2 And step 0?").click()
         page.wait_for_url("**/s/shop/page-001.html#turn-2")
 
@@ -164,3 +165,26 @@ def test_hostile_files_do_nothing_as_they_stood(browser: Any, attacked: str, siz
                 calm(opened.go(time.removeprefix(attacked)))
                 looked += 1
         assert looked
+
+
+def test_dragging_across_the_chart_leads_to_the_turns_dragged_over(browser: Any, app: Site) -> None:
+    with window(browser, app.address) as opened:
+        page = opened.go("/s/shop/context")
+        bars = page.locator(".stacks a")
+        first, last = bars.nth(0).bounding_box(), bars.nth(1).bounding_box()
+        page.mouse.move(first["x"] + first["width"] / 2, first["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(last["x"] + last["width"] / 2, last["y"] + 20, steps=4)
+        page.mouse.up()
+        page.wait_for_url("**/context?from=1&to=2#spending")
+        assert "Turns 1–2, by" in page.locator(".stacks").get_attribute("aria-label")
+        page.get_by_role("link", name="All turns").click()
+        page.wait_for_url("**/context?from=1&to=*#spending")
+
+
+def test_every_bar_of_the_chart_can_be_reached_by_keys_and_leads_to_its_turn(browser: Any, app: Site) -> None:
+    with window(browser, app.address, java_script_enabled=False) as opened:
+        page = opened.go("/s/shop/context")
+        page.locator(".stacks a").nth(1).focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/s/shop/page-001.html#turn-2")

@@ -65,7 +65,7 @@ def test_previews_name_the_share_by_the_hubs_own_name(hub: Place) -> None:
     address = hub.share()
     page = hub.anybody.get(f"/{address}/").body.decode()
     assert f'<meta property="og:url" content="https://hub.example/{address}/">' in page
-    assert f'<meta property="og:image" content="https://hub.example/{address}/preview.svg">' in page
+    assert f'<meta property="og:image" content="https://hub.example/{address}/preview.png">' in page
     assert '<meta property="og:title" content="Make a tide table">' in page
     picture = hub.anybody.get(f"/{address}/preview.svg")
     assert picture.headers["content-type"] == "image/svg+xml"

@@ -5,7 +5,7 @@ import pytest
 from bench.hostile import PROSE
 from tests.render.html.page import Page
 from tests.waiting import ending
-from unspool.render.html.prose import prose_html
+from unspool.render.html.prose import prose_html, prose_words
 
 REL = ' rel="noopener noreferrer nofollow"'
 
@@ -128,3 +128,10 @@ def test_no_markdown_takes_long(piece: str) -> None:
     """Hundreds of thousands of characters of anything are read to the end."""
     with ending():
         prose_html(piece * (300_000 // len(piece)))
+
+
+def test_the_words_of_a_text_stand_on_one_line_without_signs_and_code() -> None:
+    text = "# Why\n\nIt **was** `too early`:\n\n- one & two\n- [three](https://example.org)\n\n```py\nsecret()\n```\n<b>raw</b>"
+    assert prose_words(text) == "Why It was too early: one & two three <b>raw</b>"
+    assert prose_words("") == ""
+    assert len(prose_words("word " * 10_000)) <= 3000

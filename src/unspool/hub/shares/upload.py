@@ -29,7 +29,6 @@ from unspool.redact.policy import RedactionPolicy
 from unspool.render.html import elements
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.view import View
-from unspool.share import preview_image
 from unspool.share.choices import ShareChoices
 from unspool.share.prepare import PreparedShare, SharedSession, sessions_around, without_paths
 from unspool.share.publish import SharePages
@@ -39,6 +38,7 @@ from unspool.site import page_template
 from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Asset, Frame
+from unspool.site.story_card import describe_session
 from unspool.store.library import Library
 from unspool.store.library.bundle import unpack_bundle
 from unspool.web.guard import check_size
@@ -277,6 +277,7 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
     ".gz": "application/gzip",
 }
 _TITLE = 300
@@ -312,7 +313,7 @@ def make_share(job: ShareJob) -> MadeShare:
         counted = figures(session, prices)
         began = session.started.isoformat() if session.started else ""
         facts = ShareFacts(
-            preview_image.describe_session(counted), session.agent, session.id, began, counted.turns,
+            describe_session(counted), session.agent, session.id, began, counted.turns,
             own_title=bool(job.title), made=made_by(job.url),
         )  # fmt: skip
         document = DOCUMENT, b"".join(SessionShareWriter().chunks(session, View()))

@@ -90,6 +90,17 @@ def prose_html(markdown: str, images: bool = True) -> str:
     return visible(made)
 
 
+_WORDS = 3000
+_ANY_TAG = re.compile(r"<[^>]*>")
+_BREAK = re.compile(r"<pre.*?</pre>|</(?:p|li|h\d|t[dhr])>|<br[^>]*>", re.DOTALL)
+
+
+def prose_words(markdown: str) -> str:
+    """The first words of the Markdown on one line, without its signs and its blocks of code."""
+    made = _BREAK.sub(" ", prose_html(markdown.strip()[:_WORDS], images=False))
+    return " ".join(html.unescape(_ANY_TAG.sub("", made)).split())
+
+
 def _hidden(markdown: str) -> str:
     """The Markdown with marks for what the reader must not see as what it is."""
     if "\x00" in markdown or (not markdown.isascii() and _UNREADABLE.search(markdown)):

@@ -12,6 +12,7 @@ from unspool.figures.tokens import (
     RewrittenTokens,
     WindowPiece,
     block_pieces,
+    cached_instead,
     estimate_tokens,
     find_rewrites,
     prompt_pieces,
@@ -175,8 +176,6 @@ class RequestBill:
 
 def _rewrite(row: BilledRequest, again: RewrittenTokens, price: Picodollars) -> CacheRewrite:
     """What was written again, and what that cost more than reading it."""
-    input_, output, read, write, hour, *rest = row.figures
-    instead = (input_, output, read + again.tokens, write - again.tokens, hour - again.hour, *rest)
-    cost = price.of(row.terms, row.time, instead)  # type: ignore[arg-type]
+    cost = price.of(row.terms, row.time, cached_instead(row.figures, again))
     lost = None if cost is None or row.cost is None else max(0, row.cost - cost)
     return CacheRewrite(again.cause, again.tokens, lost)

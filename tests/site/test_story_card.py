@@ -1,4 +1,4 @@
-"""The picture of a link to a share: any title stands in it, whole or cut, within its edges, as text."""
+"""The story of a session as a picture: any title stands in it, whole or cut, within its edges, as text."""
 
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import tab
-from unspool.figures import figures
 from unspool.prices import PriceTable
-from unspool.share.preview_image import MORE, preview_image, set_title
+from unspool.site.story_card import MORE, set_title, story_card, view_for_card
 from unspool.store.library import Library
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,9 +35,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     """The same session under every title."""
     log = LogBuilder(session_id="one").prompt("Hello")
     session = Library().open(log.assistant(log.text("Hello.")).write(tmp_path_factory.mktemp("log")))
-    counted = figures(session, PriceTable.load())
+    prices = PriceTable.load()
     called = (replace(session.titles, custom=title, prompt=title or "") for title in TITLES)
-    return [preview_image(replace(session, titles=titles), counted) for titles in called]
+    return [story_card(view_for_card(replace(session, titles=titles), prices)) for titles in called]
 
 
 def test_a_title_is_text_of_a_picture_and_nothing_else(drawn: list[bytes]) -> None:
@@ -92,3 +91,35 @@ _BOXES = """Array.from(document.querySelectorAll("text"), (one) => {
   const { x, width } = one.getBBox();
   return [x, x + width];
 })"""
+
+
+def told(tmp_path: Path) -> bytes:
+    log = LogBuilder(session_id="told", model="claude-opus-5").prompt("Why does the worker drop **orders**?")
+    log.title("Orders").ran("pytest -q", "41 passed in 2.3s").edited("/a.py", "x = 1\n", "x = 1", "x = 2")
+    log.assistant(log.text("It acknowledged `too early`:\n\n- one\n- two\n\n```\nsecret_code()\n```"))
+    return story_card(view_for_card(Library().open(log.write(tmp_path)), PriceTable.load()))
+
+
+def test_the_card_tells_what_was_asked_what_came_of_it_and_what_it_left(tmp_path: Path) -> None:
+    drawn = told(tmp_path).decode()
+    words = " ".join(text.strip() for text in ElementTree.fromstring(drawn).itertext() if text.strip())  # noqa: S314
+    for said in (
+        "Claude Code · Opus 5", "Orders", "ASKED Why does the worker drop orders?",
+        "CAME OF IT It acknowledged too early: one two", "1 file +1 −1", "tests 41 passed", "1 prompt", "$",
+    ):  # fmt: skip
+        assert said in words
+    assert "secret_code" not in drawn
+    assert drawn.count('y="594"') >= 3
+
+
+def test_a_title_that_says_all_that_was_asked_is_not_said_twice(tmp_path: Path) -> None:
+    log = LogBuilder(session_id="brief").prompt("Say hello")
+    session = Library().open(log.assistant(log.text("Hello.")).write(tmp_path))
+    drawn = story_card(view_for_card(session, PriceTable.load())).decode()
+    assert "ASKED" not in drawn
+    assert drawn.count(">Say hello<") == 1
+
+
+def test_a_session_that_says_nothing_has_a_card(tmp_path: Path) -> None:
+    session = Library().open(LogBuilder(session_id="mute").prompt("").write(tmp_path))
+    assert b"Untitled session" in story_card(view_for_card(session, PriceTable.load())) or session.title
