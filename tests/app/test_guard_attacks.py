@@ -210,7 +210,7 @@ NAMES = [
     "q", "path", "file", "project", "key", "session", "page", "sort", "order", "next", "back", "theme", "limit",
     "offset", "by", "tz", "since", "until", "from", "to", "name", "title", "tag", "at", "view", "kind",
     "branch", "with", "model", "tool", "anchor", "range", "n", "b", "turn", "line", "log", "place", "as", "part",
-    "starred", "saved", "block", "agent", "only", "context", "hits", "days", "table",
+    "starred", "saved", "block", "agent", "only", "context", "hits", "days", "table", "in",
 ]  # fmt: skip
 _READ = re.compile(r"""query_params(?:\.get\(|\[)"(\w+)"|said\.get\("(\w+)\"""")
 

@@ -87,7 +87,7 @@ def nav_link(name: str) -> Crumb:
 
 
 ALL_STYLES = ("palette.css", "banner.css")
-ALL_SCRIPTS = ("palette.js", "banner.js")
+ALL_SCRIPTS = ("palette.js", "banner.js", "came-from.js")
 """Modules."""
 NAV_LINKS = tuple(map(nav_link, ("sessions", "projects", "live", "search", "stats", "files", "settings")))
 """Links at the top of every page, relative to the root."""

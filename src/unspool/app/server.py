@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 
 from unspool.app import (
     api_routes,
+    beside,
     compare_page,
     context_page,
     dashboard,
@@ -56,6 +57,7 @@ ROUTES = (
     *live_pages.ROUTES,
     *share_review.ROUTES,
     *compare_page.ROUTES,
+    *beside.ROUTES,
     *session_routes.ROUTES,
 )
 """In the order they are tried: the pages of a session last, for they take any name below it."""

@@ -13,7 +13,7 @@ from unspool import human
 from unspool.agents import resume_command
 from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession
-from unspool.app.render import HOME, page_frame, render_template, session_href
+from unspool.app.render import ASSET_URLS, HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
 from unspool.figures import family
 from unspool.model import Notice, Session, Turn
@@ -113,12 +113,16 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
         first=last.turns[0].number if last.turns else 0,
         since=log_position(session),
         hide=current_settings().hide,
+        beside=ASSET_URLS["beside.js"] if path else "",
     )
     base = page_frame((HOME,), ("read.css",), (*_SCRIPTS, "live.js") if live else _SCRIPTS)
     dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
     sessions = {link.session: session_href(link.session).removeprefix("/") for link in session.links}
     inset = _inset(context, opened) if path == INDEX else ""
-    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices)
+    beside = render_template("read_beside.html") if path else base.beside
+    return msgspec.structs.replace(
+        base, dress=dress, sessions=sessions, inset=inset, prices=context.prices, beside=beside
+    )
 
 
 def is_live(opened: OpenSession) -> bool:

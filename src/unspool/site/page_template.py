@@ -134,6 +134,8 @@ class Frame(msgspec.Struct, frozen=True):
     """What the page wears; the site's own styles and scripts where none is given."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
+    beside: Markup = Markup()
+    """What stands beside the page, left of all else."""
     preview: Preview | None = None
     """What the pages say of themselves, where they are made for others."""
 
