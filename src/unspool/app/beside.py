@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from unspool.agents import agent_name
 from unspool.app import render
 from unspool.app.session_list import ListRequest
 from unspool.app.session_query import PAGE_SIZE, SessionQuery, parse_session_query
@@ -28,7 +27,7 @@ def beside_list(request: Request) -> HTMLResponse:
             days = listing.days(rows, by_day)
     except (UnspoolError, apsw.Error, OSError):  # the session can be read all the same
         pass
-    body = render.render_template("beside.html", days=days, key=key, agent_name=agent_name)
+    body = render.render_template("beside.html", days=days, key=key)
     return HTMLResponse(body, headers={"Cache-Control": "no-cache"})
 
 

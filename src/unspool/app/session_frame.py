@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from unspool import human
 from unspool.agents import resume_command
 from unspool.app.context import AppContext
+from unspool.app.go_on import fork_command, ways_to_go_on
 from unspool.app.open_session import OpenSession
 from unspool.app.render import ASSET_URLS, HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
@@ -85,7 +86,7 @@ def _bars(turns: Sequence[Turn], most: int, addresses: Addresses) -> Iterator[Co
         yield ContextBar(at * STEP, HEIGHT - height, height, addresses.turn(turn.number), says, compacted)
 
 
-_SCRIPTS = ("read.js", "read-windows.js", "read-find.js")
+_SCRIPTS = ("read.js", "read-windows.js", "read-find.js", "read-open.js")
 CHAIN_RELATIONS = ("source", "follow-up")
 """How sessions of one story belong together."""
 LIVE_SECONDS = 30 * 60
@@ -114,6 +115,7 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
         since=log_position(session),
         hide=current_settings().hide,
         beside=ASSET_URLS["beside.js"] if path else "",
+        fork=fork_command(opened),
     )
     base = page_frame((HOME,), ("read.css",), (*_SCRIPTS, "live.js") if live else _SCRIPTS)
     dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
@@ -143,6 +145,8 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
         "read_inset.html",
         opened=opened,
         resume=resume_command(opened.found.agent_id, session.id, session.cwd),
+        ways=ways_to_go_on(opened),
+        fork=fork_command(opened),
         context=None if opened.part else context_chart(session, opened.addresses(context.options)),
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),

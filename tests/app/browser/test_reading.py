@@ -69,13 +69,34 @@ def test_the_line_behind_a_block_is_one_press_away(browser: Any, app: str) -> No
 def test_a_turn_and_the_resume_command_are_copied(browser: Any, app: str) -> None:
     with window(browser, app, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.goto(f"{app}/s/{STORM}/")
-        page.locator("[data-copy]").click()
+        page.locator("[data-copy]").first.click()
         until(page, "document.querySelector('[data-copy]').textContent === 'Copied'")
         assert page.evaluate("navigator.clipboard.readText()").endswith(f"--resume {STORM}")
         page.goto(f"{app}/s/{STORM}/page-001.html")
-        page.locator("#turn-2 .deed").click()
-        until(page, "document.querySelector('#turn-2 .deed').textContent === 'Copied'")
+        page.locator("#turn-2 .deed", has_text="Copy turn").click()
+        page.locator("#turn-2 .deed", has_text="Copied").wait_for()
         assert "and show it in centimetres" in page.evaluate("navigator.clipboard.readText()")
+        page.locator("#turn-3 .deed", has_text="Fork here").click()
+        page.locator("#turn-3 .deed", has_text="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == f"unspool fork {STORM} --at 3"
+
+
+def test_other_ways_to_go_on_are_opened_and_copied_by_keys(browser: Any, app: str) -> None:
+    """What lighter copies save is looked for when somebody asks; without scripts a page has it."""
+    with window(browser, app, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        page.locator(".goon > summary").focus()
+        page.keyboard.press("Enter")
+        page.locator(".goon [data-copy*='--preset extreme']").focus()
+        page.keyboard.press("Enter")
+        page.locator(".goon [data-copy*='--preset extreme']", has_text="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == f"unspool clone {STORM} --preset extreme"
+    with window(browser, app, java_script_enabled=False) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        page.locator(".goon > summary").click()
+        assert page.locator(".goon code", has_text="--to codex").is_visible()
+        page.locator(".goon a").click()
+        assert page.locator("code", has_text="--preset extreme").is_visible()
 
 
 def test_the_focus_view_is_remembered(browser: Any, app: str) -> None:
@@ -143,7 +164,7 @@ def test_a_session_that_goes_on_is_followed_until_one_scrolls_up(browser: Any, t
         page.locator("#turn-8").wait_for()
         until(page, "window.scrollY > document.documentElement.scrollHeight - window.innerHeight - 130")
         assert page.locator(".rail a", has_text="Question 8").count() == 1
-        assert page.locator("#turn-8 .deed").count() == 1
+        assert page.locator("#turn-8 .deed").count() == 2
         page.mouse.move(640, 400)
         page.mouse.wheel(0, -900)
         until(page, "document.querySelector('.follow [aria-pressed=true]') === null")
@@ -258,7 +279,7 @@ def test_axe_finds_nothing(browser: Any, app: str, scheme: str) -> None:
     with window(browser, app, color_scheme=scheme, bypass_csp=True) as page:
         page.goto(f"{app}/s/{STORM}/page-001.html")
         raw = page.locator(".behind").first.get_attribute("href")
-        ways = ("page-001.html", "present", "branches", "")
+        ways = ("page-001.html", "present", "branches", "resume", "")
         paths = [*(f"/s/{STORM}/{way}" for way in ways), f"/s/{CHAIN}/story", raw, "/live"]
         for path in paths if scheme == "light" else some(paths, 3):
             page.goto(f"{app}{path}")
