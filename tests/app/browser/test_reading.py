@@ -18,6 +18,7 @@ from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
 from tests.thorough import some
 from unspool.app import open_session, partial_read
+from unspool.site import session_view
 
 
 @pytest.fixture(scope="module")
@@ -292,3 +293,45 @@ def test_axe_finds_nothing(browser: Any, app: str, scheme: str) -> None:
             )
             broken = [(one["id"], [node["html"][:120] for node in one["nodes"][:2]]) for one in found]
             assert broken == [], path
+
+
+def test_a_long_subagent_is_opened_in_place_or_alone(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is loaded when it is opened, with all of its pages; what is in it can be opened in turn."""
+    monkeypatch.setattr(session_view, "MAX_INLINE_AGENT", 10)
+    with served(desk_of(demo_source())) as app, window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        row = page.locator("details.call[id^=agent-]").first
+        assert row.locator(".turn").count() == 0
+        row.locator("summary").first.focus()
+        page.keyboard.press("Enter")
+        row.locator(".turn").first.wait_for()
+        row.locator("> .agent > [data-load]").wait_for(state="detached")
+        assert row.locator(".prompt h3").first.text_content() == "Asked"
+        here = row.locator("> .agent > .loaded > .turn").count()
+        row.locator("a", has_text="Open alone").first.click()
+        page.wait_for_url("**/agent-*.html")
+        assert page.locator("main .agent.own > .turn .prompt").first.is_visible()
+        assert here == page.locator("main .agent.own > .turn").count()
+
+
+def test_tokens_are_shown_on_request_and_that_is_remembered(browser: Any, app: str) -> None:
+    """At an answer and at a row; nothing moves on a page that is opened with them."""
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        took = page.locator("#turn-1 .took")
+        assert took.count() > 2
+        assert not took.first.is_visible()
+        page.locator("details.menu > summary").focus()
+        page.keyboard.press("Enter")
+        page.get_by_label("Tokens").focus()
+        page.keyboard.press("Space")
+        assert took.first.is_visible()
+        assert re.fullmatch(r"[\d.]+( [kM])? window · ≥?[\d.]+( [kM])? out · ≥?\$\d+\.\d+", took.first.text_content())
+        page.goto(f"{app}/s/{STORM}/page-002.html")
+        assert page.locator(".took").first.is_visible()
+        page.locator("details.menu > summary").click()
+        assert page.get_by_label("Tokens").is_checked()
+        page.locator(".sheet label", has_text="Thinking").click()
+        page.get_by_label("Tokens").uncheck()
+        assert not page.locator(".took").first.is_visible()
+        assert "hide=thinking" in page.url
