@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.opened import Opened
+from tests.app.opened import Opened, free_port
 from tests.cli.running import finished, process, run, source, talk
 from tests.waiting import until
 from unspool.store.sync import sync
@@ -19,11 +19,6 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind
 
 FIRST = "11111111-0000-4000-8000-000000000001"
 Started = Callable[..., Opened]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 @pytest.fixture

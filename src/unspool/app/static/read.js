@@ -75,7 +75,7 @@ function adorn(within) {
   for (const nav of all("main .branches", within)) beside(nav);
   for (const turn of [...all("main .turn", within), ...(within.matches?.(".turn") ? [within] : [])]) deeds(turn);
   for (const block of all("main [id][data-kind]", within)) behind(block);
-  if (root.classList.contains("verbose")) for (const fold of all("main details", within)) fold.open = true;
+  if (root.classList.contains("verbose")) for (const fold of all("main details:not(.goon)", within)) fold.open = true;
 }
 
 /* --- what is shown, remembered --------------------------------------------------------------------------- */
