@@ -1,6 +1,7 @@
 """What the guard lets in and what not, rule by rule, and what it says to the browser."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -153,6 +154,26 @@ def test_a_ticket_is_void_after_a_minute(monkeypatch: pytest.MonkeyPatch) -> Non
     late = guard.ticket()
     assert asyncio.run(_asked(guard, "GET", f"/?token={late}", {})).status == 401
     assert asyncio.run(_asked(guard, "GET", f"/?token={ticket}", {})).status == 303
+
+
+def test_a_program_with_the_token_gets_a_ticket_and_no_page_does() -> None:
+    guard = Guard(Inside(), _terms(read_only=True))
+    ticket = asyncio.run(_asked(guard, "GET", "/ticket", BEARER)).body.decode()
+    assert asyncio.run(_asked(guard, "GET", f"/?token={ticket}", {})).status == 303
+    assert asyncio.run(_asked(guard, "GET", "/ticket", COOKIE)).body == b"inside"
+    assert asyncio.run(_asked(guard, "GET", "/ticket", {})).status == 401
+    assert asyncio.run(_asked(guard, "GET", "/ticket", {**BEARER, "sec-fetch-site": "cross-site"})).status == 403
+
+
+def test_whoever_is_refused_is_told_the_one_command() -> None:
+    """A bookmark that is opened after a restart: as a page with its look, as data for a program."""
+    page = asked("GET", "/s/some-session/", {"cookie": "unspool-8642=old"})
+    assert b"<code>unspool open</code>" in page.body
+    assert b'rel="stylesheet" href="/assets/look-' in page.body
+    for target, sent in (("/api/sessions", {}), ("/", {"accept": "application/json"})):
+        told = json.loads(asked("GET", target, sent).body)
+        assert told["status"] == 401
+        assert "`unspool open`" in told["reason"]
 
 
 def test_a_token_in_the_address_changes_nothing() -> None:

@@ -19,6 +19,7 @@ from tests.thorough import THOROUGH
 from unspool import app as app_package
 from unspool.app.api_routes import ENDPOINTS
 from unspool.app.context import AppContext
+from unspool.app.render import PUBLIC_URLS
 from unspool.app.server import create_app
 from unspool.app.session_query import SessionQuery
 from unspool.web.guard import MAX_ADDRESS, MAX_BODY
@@ -127,15 +128,28 @@ def test_a_proxy_cannot_say_who_we_are(app: Opened) -> None:
 # --- tokens ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", GETS)
+@pytest.mark.parametrize("path", [path for path in GETS if path not in PUBLIC_URLS])
 def test_no_page_without_the_token(app: Opened, path: str) -> None:
-    """Whatever is there, and whether it is there: one answer for all."""
+    """Whatever is there, and whether it is there: one answer for all pages, and one for all data."""
     strangers: Sequence[dict[str, str]] = ({}, {"Cookie": f"unspool-{app.port}=x"}, {"Authorization": "Bearer x"})
     for sent in strangers:
         answer = app.ask("GET", filled(path, KEY), sent)
         assert answer.status == 401
         assert WORDS.encode() not in answer.body
-        assert answer.body == app.ask("GET", "/no/such/page", sent).body
+        nowhere = "/api/no/such" if path.startswith("/api/") else "/no/such/page"
+        assert answer.body == app.ask("GET", nowhere, sent).body
+
+
+@pytest.mark.parametrize("path", sorted(PUBLIC_URLS))
+def test_what_everybody_may_have_is_the_same_for_all(app: Opened, path: str) -> None:
+    """A browser asks for manifest and icons without a cookie: they say nothing of anybody, and only here."""
+    answer = app.ask("GET", path)
+    assert (answer.status, answer.body) == (200, app.get(path).body)
+    assert KEY.encode() not in answer.body
+    assert str(Path.home()).encode() not in answer.body
+    assert app.ask("POST", path, {"Origin": f"http://{app.own}"}).status == 401
+    assert app.ask("GET", path, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}).status == 403
+    assert app.ask("GET", path, {"Host": "evil.example"}).status == 421
 
 
 @pytest.mark.parametrize("path", POSTS)
@@ -196,7 +210,7 @@ NAMES = [
     "q", "path", "file", "project", "key", "session", "page", "sort", "order", "next", "back", "theme", "limit",
     "offset", "by", "tz", "since", "until", "from", "to", "name", "title", "tag", "at", "view", "kind",
     "branch", "with", "model", "tool", "anchor", "range", "n", "b", "turn", "line", "log", "place", "as", "part",
-    "starred", "saved", "block", "agent", "only", "context", "hits", "days", "table", "of",
+    "starred", "saved", "block", "agent", "only", "context", "hits", "days", "table", "of", "in",
     "measure", "heat",
 ]  # fmt: skip
 _READ = re.compile(r"""query_params(?:\.get\(|\[)"(\w+)"|said\.get\("(\w+)\"""")

@@ -34,9 +34,9 @@ def app() -> Iterator[str]:
 
 
 def _bare(html: str) -> str:
-    """A page without its head, the ways to other parts of its site, and the app's box on an index."""
+    """A page without its head, the ways to other parts and sessions, and the app's box on an index."""
     body = html[html.index("<body>") :]
-    body = re.sub(r'\s*<nav class="(?:crumbs|ways)".*?</nav>', "", body, flags=re.S)
+    body = re.sub(r'\s*<nav\s+class="(?:crumbs|ways|sessions-beside)".*?</nav>', "", body, flags=re.S)
     body = body.replace("\n\n", "\n")
     return re.sub(r'<a href="/s/([^/"]+)/"', r'<a href="../\1/index.html"', body)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.opened import Opened, opened
+from tests.app.opened import Opened, free_port, opened
 from tests.cli.running import source, talk
 from tests.thorough import tries
 from tests.waiting import until
@@ -163,7 +163,8 @@ def test_without_any_logs_there_is_an_empty_list(tmp_path: Path) -> None:
 
 
 def test_two_at_once_share_the_archive(place: tuple[str, ...], tmp_path: Path) -> None:
-    with opened(*place) as one, opened(*place) as other:
+    """Where another port is asked for, there is another app."""
+    with opened(*place) as one, opened(*place, "--port", str(free_port())) as other:
         assert one.port != other.port
         one.synced()
         other.synced()

@@ -1,6 +1,7 @@
 """`unspool open`: how it is asked for, what it says, and how it ends."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.opened import Opened
-from tests.cli.running import process, run, source, talk
+from tests.app.opened import Opened, free_port
+from tests.cli.running import finished, process, run, source, talk
+from tests.waiting import until
 from unspool.store.sync import sync
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
@@ -97,6 +99,65 @@ def test_exactly_the_port_that_is_asked_for(started: Started, place: tuple[str, 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
 def test_what_is_no_port(place: tuple[str, ...], port: str) -> None:
     assert run("open", *place, "--port", port).code == 2
+
+
+def test_a_second_start_opens_the_page_of_the_first(started: Started, place: tuple[str, ...]) -> None:
+    app = started()
+    second = run("open", "tides", *place, "--no-browser")
+    assert second.code == 0
+    found = Opened(app.process, second.out)
+    assert (found.port, found.path, found.token) == (app.port, f"/s/{FIRST}/", app.token)
+
+
+def test_another_port_or_other_rules_are_another_app(started: Started) -> None:
+    app, port = started(), free_port()
+    assert {started("--read-only").port, started("--port", str(port)).port, app.port} >= {port, app.port}
+    assert started().port == app.port
+
+
+def test_one_that_was_killed_is_not_found(started: Started) -> None:
+    """Its note is still there; the next start has a token of its own and answers."""
+    app = started()
+    app.process.kill()
+    app.process.wait()
+    after = started()
+    assert after.token != app.token
+    assert after.get("/api/state").status == 200
+    assert started().token == after.token
+
+
+def test_the_browser_gets_a_ticket_and_not_the_token(started: Started, place: tuple[str, ...], tmp_path: Path) -> None:
+    app, said = started(), tmp_path / "said"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {said}.new\nmv {said}.new {said}\n')
+    browser.chmod(0o755)
+    finished("open", *place, BROWSER=f"{browser} %s")
+    until(said.exists)
+    (ticket,) = re.findall(r"\?token=(\S+)", said.read_text())
+    assert ticket != app.token
+    assert [app.ask("GET", f"/?token={ticket}").status for _ in range(2)] == [303, 401]
+
+
+def test_a_window_of_its_own_where_a_browser_has_one(started: Started, place: tuple[str, ...], tmp_path: Path) -> None:
+    app, said = started(), tmp_path / "said"
+    browser = tmp_path / "chromium"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > {said}.new\nmv {said}.new {said}\n')
+    browser.chmod(0o755)
+    finished("open", "--window", *place, DISPLAY=":0", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    until(said.exists)
+    assert said.read_text().startswith(f"--app=http://127.0.0.1:{app.port}/?token=")
+
+
+def test_in_the_background_it_outlives_the_command_until_it_is_stopped(place: tuple[str, ...]) -> None:
+    assert finished("open", "--stop", *place).code == 3
+    first = finished("open", "--background", "--no-browser", *place)
+    try:
+        found = re.search(r"http://127.0.0.1:(\d+)/\?token=(\S+)", first.out)
+        assert found is not None, first.err
+        assert finished("open", "--background", "--no-browser", *place).out == first.out
+    finally:
+        assert finished("open", "--stop", *place).out == "Stopped.\n"
+    until(lambda: finished("open", "--stop", *place).code == 3)
 
 
 def test_ctrl_c_and_a_polite_end(started: Started) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from tests.site.pages import NOON, prices, session
 from unspool.model import Agent, Call, Message, Place, Prompt, Session, Text, Turn, Usage
 from unspool.prices import Cost
-from unspool.site.session_view import TurnCosts
+from unspool.site.session_view import MessageTokens, TurnCosts
 
 ONE = Call("one", "claude-opus-4-6", Usage(input=1000, output=10), time=NOON)
 TWO = Call("two", "claude-opus-4-6", Usage(input=3000, output=10), time=NOON)
@@ -53,3 +53,14 @@ def test_a_request_that_a_subagents_log_repeats_is_paid_in_the_conversation() ->
     whole = msgspec.structs.replace(outer, agents=(Agent("x", "Explore", "", inner),))
     found = TurnCosts(whole, prices())
     assert (found.of(whole.turns[0]), found.all_of(inner)) == (price(ONE), price(TWO))
+
+
+def test_a_message_tells_its_window_what_it_wrote_and_what_it_cost() -> None:
+    """The fullest of its own requests; those of other models that it asked cost, and are in nobody's window."""
+    first = Call("a:1", "claude-opus-4-6", Usage(input=10, cache_read=990, output=5), time=NOON)
+    second = Call("a:2", "claude-opus-4-6", Usage(input=20, cache_read=1980, output=7, floor=True), time=NOON)
+    found = TurnCosts(told((turn(1, "a", "a"), turn(2, "a", "b")), a=(first, second, ONE), b=()), prices())
+    paid = price(first, second, ONE)
+    assert found.of_message("a") == MessageTokens(2000, 12, True, Cost(paid.amount, floor=True))
+    assert found.of_message("b") is None
+    assert found.of_message("") is None

@@ -249,7 +249,7 @@ def test_a_small_subagent_is_told_in_place_and_on_its_own_page() -> None:
     place = next(
         html for path, html in pages.items() if path.startswith("page-") and 'id="agent-a330c1d2d3956b27e"' in html
     )
-    assert '<a href="agent-a330c1d2d3956b27e.html">On a page of its own</a>' in place
+    assert '<a href="agent-a330c1d2d3956b27e.html">Open alone</a>' in place
     said = next(block for one in whole.agents[0].session.turns for block in one.blocks if isinstance(block, Text))
     anchor = Addresses(whole, SiteOptions()).anchor(said)
     assert f'id="{anchor}"' in place

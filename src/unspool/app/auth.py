@@ -2,25 +2,29 @@
 
 A request must mean this server (Host), come from its own pages or from outside any page (Origin, Sec-Fetch-Site),
 and bring the token of this start: as a cookie, which the opened address sets, or as `Authorization: Bearer`. Only POST
-changes anything. Whatever is refused learns nothing but why.
+changes anything. Whatever is refused learns nothing but why; what is the same for everybody needs no token.
 """
 
 import hmac
 import secrets
 import time
+from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from unspool.app.render import render_template
+from unspool.app.render import ASSET_URLS, LOOK, PUBLIC_URLS, render_template
 from unspool.web.guard import AllowedHosts, Refusal, SecurityHeaders, check_size, read_body
 
 METHODS = ("GET", "HEAD", "POST")
 _TOKEN = "token"  # noqa: S105  the name of a parameter
 _MINUTE = 60.0
+TICKET = "/ticket"
+"""Where a program that has the token gets one for a browser."""
+_COMMAND = "unspool open"
 _IN = Refusal(401, "This needs the token of the running app.")
 
 
@@ -49,8 +53,9 @@ class Guard:
 
     def ticket(self) -> str:
         """A token that lets in once, within a minute."""
-        made = new_token()
-        self._tickets[made] = time.monotonic() + _MINUTE
+        now, made = time.monotonic(), new_token()
+        self._tickets = {one: end for one, end in self._tickets.items() if end > now}
+        self._tickets[made] = now + _MINUTE
         return made
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,15 +66,15 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = check_size(scope) or self._stranger(scope["method"], headers)
         if refusal is not None:
-            await _refused(refusal)(scope, receive, send)
-        elif scope["method"] != "POST" and (answer := self._entering(scope)) is not None:
+            await _refused(refusal, scope)(scope, receive, send)
+        elif scope["method"] != "POST" and (answer := self._entering(scope) or self._giving(scope, headers)):
             await answer(scope, receive, send)
-        elif not self._known(headers):
-            await _refused(_IN)(scope, receive, send)
+        elif not self._known(headers) and (scope["method"] == "POST" or scope["path"] not in PUBLIC_URLS):
+            await _refused(_IN, scope)(scope, receive, send)
         else:
             body = await read_body(receive) if scope["method"] == "POST" else receive
             if isinstance(body, Refusal):
-                await _refused(body)(scope, receive, send)
+                await _refused(body, scope)(scope, receive, send)
             else:
                 await self._inside(scope, body, send)
 
@@ -107,7 +112,7 @@ class Guard:
         if not tokens:
             return None
         if not all(self._fits(token) or self._spent(token) for token in tokens):
-            return _refused(_IN)
+            return _refused(_IN, scope)
         rest = urlencode([pair for pair in given if pair[0] != _TOKEN])
         # One slash, whatever was asked for: two of them would lead to another server.
         path = "/" + scope["raw_path"].decode("latin-1").replace("\\", "/").lstrip("/")
@@ -115,9 +120,18 @@ class Guard:
         answer.set_cookie(self._terms.cookie, self._terms.token, path="/", httponly=True, samesite="strict")
         return answer
 
-    def _known(self, headers: Headers) -> bool:
+    def _giving(self, scope: Scope, headers: Headers) -> Response | None:
+        """A ticket, for a program that brings the token itself: no page can ask for one."""
+        if scope["path"] != TICKET or not self._bears(headers):
+            return None
+        return PlainTextResponse(self.ticket())
+
+    def _bears(self, headers: Headers) -> bool:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._fits(bearer.strip()):
+        return scheme.lower() == "bearer" and self._fits(bearer.strip())
+
+    def _known(self, headers: Headers) -> bool:
+        if self._bears(headers):
             return True
         parts = [part.strip().partition("=") for line in headers.getlist("cookie") for part in line.split(";")]
         values = [value for name, _, value in parts if name == self._terms.cookie]
@@ -137,12 +151,18 @@ def _same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
 
 
-def _refused(refusal: Refusal) -> Response:
-    """A page that says no, and how to get in; it has nothing of the app in it."""
-    more = {"Allow": ", ".join(METHODS)} if refusal.status == 405 else {}
-    more |= {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
-    return HTMLResponse(
-        str(render_template("refused.html", status=refusal.status, reason=refusal.reason)),
-        refusal.status,
-        {**more, "Connection": "close"} if refusal.status in (408, 413) else more,
+def _refused(refusal: Refusal, scope: Scope) -> Response:
+    """A page, or data for a program, that says no and how to get in; it has nothing of the app in it."""
+    status, reason = refusal
+    more = {"Allow": ", ".join(METHODS)} if status == 405 else {}
+    more |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    more |= {"Connection": "close"} if status in (408, 413) else {}
+    if scope["path"].startswith("/api/") or "application/json" in Headers(scope=scope).get("accept", ""):
+        way = f" Run `{_COMMAND}`: it prints an address with the token." if status == 401 else ""
+        return JSONResponse(
+            {"status": status, "error": HTTPStatus(status).phrase, "reason": reason + way}, status, more
+        )
+    page = render_template(
+        "refused.html", status=status, reason=reason, command=_COMMAND, look=LOOK, icon=ASSET_URLS["icon.svg"]
     )
+    return HTMLResponse(str(page), status, more)

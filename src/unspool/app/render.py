@@ -15,7 +15,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from unspool import human
@@ -31,13 +31,18 @@ if TYPE_CHECKING:
     from unspool.app.background_sync import SyncState
     from unspool.app.context import AppContext
 
-_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-_STATIC = (Path(__file__).parent / "static", Path(__file__).parents[1] / "web" / "static")
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+STATIC = Path(__file__).parent / "static"
 
 
 _FILES = {
     f"/app/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}": path
-    for folder in _STATIC
+    for folder in (STATIC, Path(__file__).parents[1] / "web" / "static")
     for path in sorted(folder.glob("*.*"))
     if path.suffix in _TYPES
 }
@@ -55,20 +60,43 @@ def serve_asset(request: Request) -> Response:
     return Response(data, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
+LOOK = f"/{page_template.load_asset('look.css').path}"
+MANIFEST = "/manifest.webmanifest"
+_ICONS = (("app-icon-192.png", "192x192", "any"), ("app-icon-512.png", "512x512", "any"),
+          ("app-icon-maskable.png", "512x512", "maskable"), ("app-icon.svg", "any", "any"))  # fmt: skip
+PUBLIC_URLS = frozenset({LOOK, MANIFEST, *(ASSET_URLS[name] for name in ("icon.svg", *(icon[0] for icon in _ICONS)))})
+"""What a browser asks for without being let in: what the app is called and looks like, the same for everybody."""
+
+
+def serve_manifest(_: Request) -> Response:
+    """What lets a browser install the app: its name, its pictures, its colours."""
+    icons = [
+        {"src": ASSET_URLS[name], "sizes": sizes, "type": _TYPES[Path(name).suffix], "purpose": purpose}
+        for name, sizes, purpose in _ICONS
+    ]
+    names = {"name": "unspool", "short_name": "unspool", "description": "The sessions of your coding agents"}
+    look = {"display": "standalone", "background_color": "#fbfbfa", "theme_color": "#fbfbfa"}
+    return JSONResponse(
+        {**names, "id": "/", "start_url": "/", "scope": "/", **look, "icons": icons},
+        headers={"Cache-Control": "no-cache"},
+        media_type="application/manifest+json",
+    )
+
+
 def nav_link(name: str) -> Crumb:
     """The link to a part of the app, relative to the root."""
     return Crumb(name.capitalize(), name)
 
 
 ALL_STYLES = ("palette.css", "banner.css")
-ALL_SCRIPTS = ("palette.js", "banner.js")
+ALL_SCRIPTS = ("palette.js", "banner.js", "came-from.js")
 """Modules."""
 NAV_LINKS = tuple(map(nav_link, ("sessions", "projects", "live", "search", "stats", "files", "settings")))
 """Links at the top of every page, relative to the root."""
 HOME = Crumb("unspool", "")
 _POLICY = (
     "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'self'"
+    "manifest-src 'self'; base-uri 'none'; form-action 'self'"
 )
 
 
@@ -126,10 +154,11 @@ def page_frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), sc
 @cache
 def page_head(styles: tuple[str, ...] = (), scripts: tuple[str, ...] = ()) -> PageHead:
     """What a page wears: the site's look and behaviour, the app's, and its own. The palette is its search."""
-    shared = (f"/{page_template.load_asset('look.css').path}", *(ASSET_URLS[name] for name in (*ALL_STYLES, *styles)))
+    shared = (LOOK, *(ASSET_URLS[name] for name in (*ALL_STYLES, *styles)))
     return PageHead(
         _POLICY,
-        render_template("styles.html", icon=ASSET_URLS["icon.svg"], hrefs=shared),
+        render_template("styles.html", icon=ASSET_URLS["icon.svg"], hrefs=shared)
+        + render_template("install.html", manifest=MANIFEST),
         render_template(
             "scripts.html",
             page=f"/{page_template.load_asset('page.js').path}",
@@ -225,4 +254,8 @@ def serve_banner(request: Request) -> HTMLResponse:
     return HTMLResponse(_banner(request))
 
 
-ROUTES = [*(Route(path, serve_asset) for path in (*_SITE, *_FILES)), Route("/banner", serve_banner)]
+ROUTES = [
+    *(Route(path, serve_asset) for path in (*_SITE, *_FILES)),
+    Route(MANIFEST, serve_manifest),
+    Route("/banner", serve_banner),
+]

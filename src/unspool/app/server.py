@@ -7,11 +7,11 @@ import signal
 import socket
 import sys
 import threading
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 
 from unspool.app import (
     api_routes,
+    beside,
     compare_page,
     context_page,
     dashboard,
@@ -36,7 +37,9 @@ from unspool.app import (
 from unspool.app.auth import AccessTerms, Guard, new_token
 from unspool.app.background_sync import BackgroundSync
 from unspool.app.context import AppContext
+from unspool.app.desktop import open_page
 from unspool.app.error_pages import EXCEPTION_HANDLERS
+from unspool.app.instance import AppInstance, RunningApp
 from unspool.prices import PriceTable
 from unspool.store.sync.lock import heed_signals
 from unspool.web.guard import MAX_HEADERS, AllowedHosts, is_loopback
@@ -56,6 +59,7 @@ ROUTES = (
     *share_review.ROUTES,
     *compare_page.ROUTES,
     *story_page.ROUTES,
+    *beside.ROUTES,
     *session_routes.ROUTES,
 )
 """In the order they are tried: the pages of a session last, for they take any name below it."""
@@ -113,24 +117,45 @@ class ServeOptions(NamedTuple):
     read_only: bool = False
     at: str = "/"
     """The page to open."""
+    window: bool = False
+    """Whether it is shown in a window of its own, where a browser has such windows."""
+
+    @property
+    def instance(self) -> AppInstance:
+        """The place of the one app that serves this archive and these sources by these rules."""
+        return AppInstance(self.folder.absolute(), *self.sources, self.host, self.read_only)
 
 
 def serve_app(wanted: ServeOptions, say: Say, warn: Say) -> int:
-    """Serve until a signal; its number. UsageProblem where it cannot listen as asked."""
-    raise_open_file_limit()
-    return_freed_memory()
-    with open_listener(wanted.host or LOOPBACK, wanted.port) as listener:
-        started = _Started(wanted, listener)
-        if wanted.host and not is_loopback(wanted.host):
-            warn(
-                f"Whoever can reach {wanted.host} and has the token can read all your sessions;"
-                " what is sent is not encrypted."
-            )
-        with heed_signals(started.on_signal):
-            say(f"unspool is at {started.address}")
-            say("Ctrl-C ends it.")
-            started.serve()
-        return started.signal
+    """Serve until a signal; its number. Where an app of this kind runs already its page is shown instead, and that is
+    all. UsageProblem where it cannot listen as asked."""
+    with wanted.instance as place:
+        found = place.running()
+        if found is not None and wanted.port in (None, urlsplit(found[0].url).port):
+            show_running(wanted, *found, say)
+            return 0
+        raise_open_file_limit()
+        return_freed_memory()
+        with open_listener(wanted.host or LOOPBACK, wanted.port) as listener:
+            started = _Started(wanted, listener)
+            place.announce(started.running)
+            if wanted.host and not is_loopback(wanted.host):
+                warn(
+                    f"Whoever can reach {wanted.host} and has the token can read all your sessions;"
+                    " what is sent is not encrypted."
+                )
+            with heed_signals(started.on_signal):
+                say(f"unspool is at {started.address}")
+                say("Ctrl-C ends it.")
+                started.serve()
+            return started.signal
+
+
+def show_running(wanted: ServeOptions, app: RunningApp, ticket: str, say: Say) -> None:
+    """Show the page that is wanted by an app that runs already."""
+    say(f"unspool is running at {app.url}{wanted.at}?token={app.token}")
+    if wanted.browser and has_browser(os.environ, sys.platform):
+        open_page(f"{app.url}{wanted.at}?token={ticket}", window=wanted.window)
 
 
 class _Started:
@@ -145,7 +170,8 @@ class _Started:
         terms = AccessTerms(AllowedHosts(port, wanted.host), new_token(), wanted.read_only)
         self._guard = Guard(app, terms)
         self._server = _Server(_config(self._guard))
-        self._page = f"{server_url(wanted.host or LOOPBACK, port)}{wanted.at}"
+        self.running = RunningApp(server_url(wanted.host or LOOPBACK, port), terms.token, os.getpid())
+        self._page = f"{self.running.url}{wanted.at}"
         self.address = f"{self._page}?token={terms.token}"
         self.signal = 0
 
@@ -162,7 +188,9 @@ class _Started:
         if self._wanted.browser and has_browser(os.environ, sys.platform):
             # Other users of the machine see what programs are started with: the browser gets a token for one use.
             opening = f"{self._page}?token={self._guard.ticket()}"
-            threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
+            showing = threading.Thread(target=open_page, args=(opening,), kwargs={"window": self._wanted.window})
+            showing.daemon = True
+            showing.start()
         await self._server.serve([self._listener])
 
     def on_signal(self, number: int) -> None:

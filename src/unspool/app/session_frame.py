@@ -13,8 +13,9 @@ from unspool import human
 from unspool.agents import resume_command
 from unspool.app.charts import PlotScale, plot_scale
 from unspool.app.context import AppContext
+from unspool.app.go_on import fork_command, ways_to_go_on
 from unspool.app.open_session import OpenSession
-from unspool.app.render import HOME, page_frame, render_template, session_href
+from unspool.app.render import ASSET_URLS, HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
 from unspool.figures import family
 from unspool.figures.context_window import window_limit
@@ -93,7 +94,7 @@ def _bars(turns: Sequence[Turn], scale: PlotScale, addresses: Addresses) -> Iter
         yield ContextBar(at * STEP, HEIGHT - height, height, addresses.turn(turn.number), says, compacted)
 
 
-_SCRIPTS = ("read.js", "read-windows.js", "read-find.js")
+_SCRIPTS = ("read.js", "read-windows.js", "read-find.js", "read-open.js")
 CHAIN_RELATIONS = ("source", "follow-up")
 """How sessions of one story belong together."""
 _PULLS = 3
@@ -122,13 +123,18 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
         first=last.turns[0].number if last.turns else 0,
         since=log_position(session),
         hide=current_settings().hide,
+        beside=ASSET_URLS["beside.js"] if path else "",
+        fork=fork_command(opened),
     )
     base = page_frame((HOME,), ("read.css",), (*_SCRIPTS, "live.js") if live else _SCRIPTS)
     dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
     sessions = {link.session: session_href(link.session).removeprefix("/") for link in session.links}
     inset = _inset(context, opened) if path == INDEX else ""
     card = "card.png" if may_draw_png() else "card.svg"
-    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices, card=card)
+    beside = render_template("read_beside.html") if path else base.beside
+    return msgspec.structs.replace(
+        base, dress=dress, sessions=sessions, inset=inset, prices=context.prices, card=card, beside=beside
+    )
 
 
 def is_live(opened: OpenSession) -> bool:
@@ -149,6 +155,8 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
         "read_inset.html",
         opened=opened,
         resume=resume_command(opened.found.agent_id, session.id, session.cwd),
+        ways=ways_to_go_on(opened),
+        fork=fork_command(opened),
         context=None if opened.part else context_chart(session, opened.addresses(context.options)),
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),

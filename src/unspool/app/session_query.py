@@ -183,6 +183,34 @@ class SessionFinder:
 
         With `everything`, hidden projects and sessions that lists leave out are among them.
         """
+        found, ordered = self._selected(query, also, everything=everything)
+        if not found.total:
+            return found
+        rows = self._db.execute(f"{ordered.sql} LIMIT ? OFFSET ?", (*ordered.values, limit, skip))
+        return found._replace(rows=self.rows([number for (number,) in rows]))
+
+    def around(self, query: SessionQuery, key: str, size: int = PAGE_SIZE) -> tuple[SessionRow, ...]:
+        """The sessions of a list that stand around one of them, in its order; none where it is not in the list."""
+        found, ordered = self._selected(query)
+        if not found.total:
+            return ()
+        ids = cached_answer(self._db, ordered, lambda: [number for (number,) in self._db.execute(*ordered)])
+        own: Any = self._db.execute("SELECT id FROM session WHERE key = ? AND version_of IS NULL", (key,)).fetchone()
+        if own is None or own[0] not in ids:
+            return ()
+        first = max(0, min(ids.index(own[0]) - size // 2, len(ids) - size))
+        return self.rows(ids[first : first + size])
+
+    def named(self, keys: Sequence[str]) -> tuple[SessionRow, ...]:
+        """The sessions of these ids, in their order."""
+        sql = "SELECT key, id FROM session WHERE version_of IS NULL AND key IN (SELECT value FROM json_each(?))"
+        known: dict[str, int] = dict(self._db.execute(sql, (json.dumps(keys),)))
+        return self.rows([known[key] for key in dict.fromkeys(keys) if key in known])
+
+    def _selected(
+        self, query: SessionQuery, also: Sequence[SqlCondition] = (), *, everything: bool = False
+    ) -> tuple[FoundSessions, SqlCondition]:
+        """How many sessions are asked for, and the question for their numbers, in order."""
         conditions, notes = self._conditions(query)
         if self._marks.hidden and not (query.project or everything):
             conditions.append(_among("project NOT", sorted(self._marks.hidden)))
@@ -195,15 +223,12 @@ class SessionFinder:
         else:
             chosen = [kind for kind in kinds if wanted in (ANY_KIND, kind)]
             where, total = all_of([where, _among("kind", chosen)]), sum(kinds[kind] for kind in chosen)
-        if not total:
-            return FoundSessions((), 0, kinds, notes)
         values = where.values
         if query.sort == "title":
             titles = {key: mark.title for key, mark in self._marks.marks.items() if mark.title}
             values = (*values, json.dumps(titles))
-        sql = f"SELECT id FROM session WHERE {where.sql} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
-        ids = [number for (number,) in self._db.execute(sql, (*values, limit, skip))]
-        return FoundSessions(self.rows(ids), total, kinds, notes)
+        sql = f"SELECT id FROM session WHERE {where.sql} ORDER BY {_ORDERS[query.sort]}, id DESC"  # noqa: S608
+        return FoundSessions((), total, kinds, notes), SqlCondition(sql, values)
 
     def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
         """Sessions by their numbers, in their order."""

@@ -18,7 +18,14 @@ from unspool.app.open_session import OpenSession, requested_session, results_of,
 from unspool.app.partial_read import get_session_for_page
 from unspool.app.render import render_page, render_template, session_crumbs
 from unspool.app.session_frame import NO_CACHE, add_slash, frame_session_page, html_response
-from unspool.app.session_views import branches_page, presentation_page, replay_page, story_page, story_start
+from unspool.app.session_views import (
+    branches_page,
+    presentation_page,
+    replay_page,
+    resume_page,
+    story_page,
+    story_start,
+)
 from unspool.errors import NotFound
 from unspool.figures import family
 from unspool.model import Image, Json, Notice, Place, Prompt, Session, Text, Thinking, ToolCall, Unknown
@@ -274,6 +281,7 @@ ROUTES = [
     Route("/s/{key}/present", presentation_page),
     Route("/s/{key}/replay", replay_page),
     Route("/s/{key}/branches", branches_page),
+    Route("/s/{key}/resume", resume_page),
     Route("/s/{key}/story", story_start),
     Route("/s/{key}/story/{number:int}.html", story_page),
     Route("/s/{key}/turn/{number:int}.md", turn_markdown),

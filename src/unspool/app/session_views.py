@@ -1,4 +1,4 @@
-"""Other views of a session: branches beside each other, a presentation, a replay, a chain as one story."""
+"""Other views of a session: branches beside each other, a presentation, a replay, ways to go on, a chain as a story."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,11 +6,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from unspool import human
+from unspool.agents import resume_command
 from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext
+from unspool.app.go_on import CommandChoice, fork_command, lighter_copies, ways_to_go_on
 from unspool.app.open_session import OpenSession, get_session, requested_session
 from unspool.app.render import render_stage, render_template, session_href
 from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, frame_session_page, render_session_subpage
@@ -245,3 +247,14 @@ def story_parts(context: AppContext, opened: OpenSession) -> list[StoryPart]:
         parts.append(StoryPart(session.id, view.name, session.kind, first, leaves, prompts, session.started))
         first += len(leaves)
     return parts
+
+
+def resume_page(request: Request) -> HTMLResponse:
+    """All ways to go on with a session; `part=lighter` gives the lighter copies alone."""
+    context, opened = requested_session(request)
+    lighter = lighter_copies(context, opened) if fork_command(opened) else None
+    if request.query_params.get("part") == "lighter":
+        return HTMLResponse(render_template("lighter.html", lighter=lighter), headers=NO_CACHE)
+    resume = resume_command(opened.found.agent_id, opened.session.id, opened.session.cwd)
+    ways = (*((CommandChoice("Resume", resume),) if resume else ()), *ways_to_go_on(opened))
+    return render_session_subpage(context, opened, "Go on", render_template("resume.html", ways=ways, lighter=lighter))

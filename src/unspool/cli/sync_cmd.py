@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unspool.store.sync import SyncReport
     from unspool.store.sync.doctor_scene import DoctorFinding, Level
     from unspool.store.sync.lock import StopSignal
+    from unspool.store.sync.service.plan import InstallPlan
 
 
 @click.command("sync")
@@ -199,8 +200,7 @@ def watch_command(
 
 
 def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: bool) -> None:
-    """Show what would be done, ask, and do it."""
-    from unspool.render.sanitize import safe_row
+    """Have it started by something, or no longer."""
     from unspool.store.archive.database import ARCHIVE
     from unspool.store.archive.keys import KEY_FILE, is_encrypted
     from unspool.store.sync import service
@@ -216,6 +216,14 @@ def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: 
         plan = service.install(kind, job)
     else:
         plan = service.uninstall(kind)
+    confirm_plan(plan, yes=yes)
+
+
+def confirm_plan(plan: "InstallPlan", *, yes: bool) -> None:
+    """Show what would be done, ask, and do it."""
+    from unspool.render.sanitize import safe_row
+    from unspool.store.sync import service
+
     for line in service.plan_lines(plan):
         click.echo(safe_row(line))
     if not plan.steps:

@@ -145,6 +145,8 @@ class Frame(msgspec.Struct, frozen=True):
     """Address of the story as a picture, beside the session's first page; empty where there is none."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
+    beside: Markup = Markup()
+    """What stands beside the page, left of all else."""
     preview: Preview | None = None
     """What the pages say of themselves, where they are made for others."""
 

@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from unspool import human
 from unspool.agents import speaker_name
 from unspool.agents.checkout import web_remote
 from unspool.figures import Figures, all_turns, family
-from unspool.model import Agent, Branch, Commit, Push, Session, ToolCall, Turn
+from unspool.model import Agent, Branch, Commit, Message, Push, Session, ToolCall, Turn
 from unspool.prices import Cost, PriceTable, Spend
 from unspool.render.html.elements import HtmlOptions
 from unspool.render.turns import RenderContext
@@ -22,13 +22,25 @@ from unspool.site.page_template import Frame
 from unspool.site.summaries import shorten_line
 
 
+class MessageTokens(NamedTuple):
+    """What a message was given and wrote."""
+
+    context: int
+    """In the window of its request."""
+    output: int
+    floor: bool
+    """Whether it may have written more."""
+    cost: Cost
+
+
 class TurnCosts:
-    """The cost of the turns and subagents of a session."""
+    """The cost of the turns, messages and subagents of a session; each request is paid once."""
 
     def __init__(self, session: Session, prices: PriceTable) -> None:
         self._session = session  # kept, for turns are told apart by identity while the session lives
         self._prices = prices
         self._turns: dict[int, Cost] = {}
+        self._messages: dict[str, MessageTokens] = {}
         self._seen: set[str] = set()
         for member in family(session):
             self._count(member)
@@ -36,18 +48,32 @@ class TurnCosts:
     def _count(self, member: Session) -> None:
         messages = {message.id: message for message in member.messages}
         for turn in all_turns(member):
-            spend = Spend(self._prices)
-            for block in turn.blocks:
-                message = messages.get(getattr(block, "message", ""))
-                for call in message.calls if message else ():
-                    if call.key not in self._seen:
-                        self._seen.add(call.key)
-                        spend.add(call)
-            self._turns[id(turn)] = spend.total()
+            spend = Cost()
+            for name in dict.fromkeys(getattr(block, "message", "") for block in turn.blocks):
+                if name in messages:
+                    spend += self._pay(messages[name])
+            self._turns[id(turn)] = spend
+
+    def _pay(self, message: Message) -> Cost:
+        """What a message cost, as far as it is not paid yet."""
+        spend = Spend(self._prices)
+        for call in message.calls:
+            if call.key not in self._seen:
+                self._seen.add(call.key)
+                spend.add(call)
+        used, cost = message.usage, spend.total()
+        context = max((call.usage.context for call in message.own_calls), default=0)
+        if context or used.output:
+            self._messages.setdefault(message.id, MessageTokens(context, used.output, used.floor, cost))
+        return cost
 
     def of(self, turn: Turn) -> Cost:
         """What a turn of the session, a branch or a subagent cost, without the subagents it started."""
         return self._turns.get(id(turn), Cost())
+
+    def of_message(self, message: str) -> MessageTokens | None:
+        """What a message took, without other models that it asked; None where the log does not tell."""
+        return self._messages.get(message)
 
     def all_of(self, session: Session) -> Cost:
         """What the turns of a subagent's session cost together."""

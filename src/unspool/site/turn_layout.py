@@ -48,6 +48,8 @@ class TurnRenderer:
         self._context = msgspec.structs.replace(view.context, depth=depth)
         self._options = HtmlOptions()
         self._day = ""
+        self._told: set[str] = set()
+        """Messages whose tokens stand somewhere."""
 
     def turn(self, turn: Turn) -> str:
         self._options = self._view.html_options(turn.started)
@@ -85,11 +87,23 @@ class TurnRenderer:
     def _pieces(self, item: TurnItem) -> Iterator[_Piece]:
         if item.together:
             yield _Piece(html.group_head(item.together), "row")
-        yield self._piece(item, self._view.addresses.anchor(item.block))
+        piece = self._piece(item, self._view.addresses.anchor(item.block))
+        words = self._message_tokens(getattr(item.block, "message", "")) if piece.place != "quiet" else ""
+        yield piece._replace(html=html.with_tokens(piece.html, words)) if words else piece
         for agent in item.agents:
             yield _Piece(self._agent_row(agent), "row")
         if isinstance(item.block, ToolCall) and (cards := self._outcome_cards(item.block.call_id)):
             yield _Piece(cards)
+
+    def _message_tokens(self, message: str) -> str:
+        """What a message took, at the first of its blocks."""
+        took = self._view.costs.of_message(message)
+        if took is None or message in self._told:
+            return ""
+        self._told.add(message)
+        least = "≥" if took.floor else ""
+        window = f"{human.tokens(took.context)} window" if took.context else ""
+        return human.joined(window, f"{least}{human.tokens(took.output)} out", format_cost(took.cost))
 
     def _piece(self, item: TurnItem, anchor: str) -> _Piece:
         first = item.nodes[0]

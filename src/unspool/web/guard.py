@@ -122,7 +122,7 @@ def _parse_ip(host: str) -> IPv4Address | IPv6Address | None:
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _DENIED = ("camera", "clipboard-read", "display-capture", "geolocation", "microphone", "payment", "usb")
 SECURITY_HEADERS = {

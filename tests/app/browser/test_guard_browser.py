@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.app.browser.windows import drawn
 from tests.app.opened import Opened, opened
 from tests.cli.running import talk
 from tests.site.search.chromium import until
+from unspool.app.render import PUBLIC_URLS
 
 KEY = "11111111-0000-4000-8000-000000000001"
 
@@ -145,7 +147,9 @@ def test_pages_of_others_get_and_change_nothing(tab: Any, app: Opened, evil: int
         tab.get_by_role("button", name="Win").click()
     assert "Waves" not in tab.content()
     assert statuses
-    assert all(status in (401, 403, 405) for _, status in statuses), statuses
+    private = [(url, status) for url, status in statuses if urlsplit(url).path not in PUBLIC_URLS]
+    assert private
+    assert all(status in (401, 403, 405) for _, status in private), statuses
     assert app.get(f"/marks/{KEY}").body == before
 
 
@@ -167,3 +171,23 @@ def test_pictures_of_trouble(tab: Any, app: Opened, tmp_path: Path) -> None:
     assert tab.goto(f"http://{app.own}/no/such/{'page' * 60}").status == 404
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tab.screenshot(path=str(tmp_path / "trouble.png"))
+
+
+def test_a_bookmark_from_before_a_restart_says_what_to_do(browser: Any, app: Opened) -> None:
+    """With the look of all other pages; and nothing of it is missing, though nobody was let in."""
+    context = browser.new_context(viewport={"width": 390, "height": 700})
+    page, wrong = context.new_page(), list[str]()
+    page.on("response", lambda answer: wrong.append(answer.url) if answer.status != 200 else None)
+    page.goto(f"http://{app.own}/s/{KEY}/")
+    assert page.locator("pre").text_content() == "unspool open"
+    assert page.evaluate("getComputedStyle(document.querySelector('.top')).position") == "sticky"
+    assert wrong == [f"http://{app.own}/s/{KEY}/"]
+    context.close()
+
+
+def test_a_browser_finds_nothing_that_keeps_it_from_installing_the_app(tab: Any, app: Opened) -> None:
+    devtools = tab.context.new_cdp_session(tab)
+    told = devtools.send("Page.getAppManifest")
+    assert (told["url"], told["errors"]) == (f"http://{app.own}/manifest.webmanifest", [])
+    found = devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert [one["errorId"] for one in found if one["errorId"] != "in-incognito"] == []

@@ -18,6 +18,7 @@ from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
 from tests.thorough import some
 from unspool.app import open_session, partial_read
+from unspool.site import session_view
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +70,34 @@ def test_the_line_behind_a_block_is_one_press_away(browser: Any, app: str) -> No
 def test_a_turn_and_the_resume_command_are_copied(browser: Any, app: str) -> None:
     with window(browser, app, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.goto(f"{app}/s/{STORM}/")
-        page.locator("[data-copy]").click()
+        page.locator("[data-copy]").first.click()
         until(page, "document.querySelector('[data-copy]').textContent === 'Copied'")
         assert page.evaluate("navigator.clipboard.readText()").endswith(f"--resume {STORM}")
         page.goto(f"{app}/s/{STORM}/page-001.html")
-        page.locator("#turn-2 .deed").click()
-        until(page, "document.querySelector('#turn-2 .deed').textContent === 'Copied'")
+        page.locator("#turn-2 .deed", has_text="Copy turn").click()
+        page.locator("#turn-2 .deed", has_text="Copied").wait_for()
         assert "and show it in centimetres" in page.evaluate("navigator.clipboard.readText()")
+        page.locator("#turn-3 .deed", has_text="Fork here").click()
+        page.locator("#turn-3 .deed", has_text="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == f"unspool fork {STORM} --at 3"
+
+
+def test_other_ways_to_go_on_are_opened_and_copied_by_keys(browser: Any, app: str) -> None:
+    """What lighter copies save is looked for when somebody asks; without scripts a page has it."""
+    with window(browser, app, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        page.locator(".goon > summary").focus()
+        page.keyboard.press("Enter")
+        page.locator(".goon [data-copy*='--preset extreme']").focus()
+        page.keyboard.press("Enter")
+        page.locator(".goon [data-copy*='--preset extreme']", has_text="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == f"unspool clone {STORM} --preset extreme"
+    with window(browser, app, java_script_enabled=False) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        page.locator(".goon > summary").click()
+        assert page.locator(".goon code", has_text="--to codex").is_visible()
+        page.locator(".goon a").click()
+        assert page.locator("code", has_text="--preset extreme").is_visible()
 
 
 def test_the_focus_view_is_remembered(browser: Any, app: str) -> None:
@@ -146,7 +168,7 @@ def test_a_session_that_goes_on_is_followed_until_one_scrolls_up(browser: Any, t
         assert page.locator(".rail h2").text_content() == "8 prompts"
         assert page.locator(".crumbs [aria-current]").text_content() == "Prompts 6 to 8"
         assert page.title().startswith("Prompts 6 to 8 · ")
-        assert page.locator("#turn-8 .deed").count() == 1
+        assert page.locator("#turn-8 .deed").count() == 2
         page.mouse.move(640, 400)
         page.mouse.wheel(0, -900)
         until(page, "document.querySelector('.follow [aria-pressed=true]') === null")
@@ -261,7 +283,7 @@ def test_axe_finds_nothing(browser: Any, app: str, scheme: str) -> None:
     with window(browser, app, color_scheme=scheme, bypass_csp=True) as page:
         page.goto(f"{app}/s/{STORM}/page-001.html")
         raw = page.locator(".behind").first.get_attribute("href")
-        ways = ("page-001.html", "present", "branches", "")
+        ways = ("page-001.html", "present", "branches", "resume", "")
         paths = [*(f"/s/{STORM}/{way}" for way in ways), f"/s/{CHAIN}/story", raw, "/live"]
         for path in paths if scheme == "light" else some(paths, 3):
             page.goto(f"{app}{path}")
@@ -274,3 +296,45 @@ def test_axe_finds_nothing(browser: Any, app: str, scheme: str) -> None:
             )
             broken = [(one["id"], [node["html"][:120] for node in one["nodes"][:2]]) for one in found]
             assert broken == [], path
+
+
+def test_a_long_subagent_is_opened_in_place_or_alone(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is loaded when it is opened, with all of its pages; what is in it can be opened in turn."""
+    monkeypatch.setattr(session_view, "MAX_INLINE_AGENT", 10)
+    with served(desk_of(demo_source())) as app, window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        row = page.locator("details.call[id^=agent-]").first
+        assert row.locator(".turn").count() == 0
+        row.locator("summary").first.focus()
+        page.keyboard.press("Enter")
+        row.locator(".turn").first.wait_for()
+        row.locator("> .agent > [data-load]").wait_for(state="detached")
+        assert row.locator(".prompt h3").first.text_content() == "Asked"
+        here = row.locator("> .agent > .loaded > .turn").count()
+        row.locator("a", has_text="Open alone").first.click()
+        page.wait_for_url("**/agent-*.html")
+        assert page.locator("main .agent.own > .turn .prompt").first.is_visible()
+        assert here == page.locator("main .agent.own > .turn").count()
+
+
+def test_tokens_are_shown_on_request_and_that_is_remembered(browser: Any, app: str) -> None:
+    """At an answer and at a row; nothing moves on a page that is opened with them."""
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        took = page.locator("#turn-1 .took")
+        assert took.count() > 2
+        assert not took.first.is_visible()
+        page.locator("details.menu > summary").focus()
+        page.keyboard.press("Enter")
+        page.get_by_label("Tokens").focus()
+        page.keyboard.press("Space")
+        assert took.first.is_visible()
+        assert re.fullmatch(r"[\d.]+( [kM])? window · ≥?[\d.]+( [kM])? out · ≥?\$\d+\.\d+", took.first.text_content())
+        page.goto(f"{app}/s/{STORM}/page-002.html")
+        assert page.locator(".took").first.is_visible()
+        page.locator("details.menu > summary").click()
+        assert page.get_by_label("Tokens").is_checked()
+        page.locator(".sheet label", has_text="Thinking").click()
+        page.get_by_label("Tokens").uncheck()
+        assert not page.locator(".took").first.is_visible()
+        assert "hide=thinking" in page.url

@@ -253,4 +253,4 @@ def test_what_a_page_s_own_lines_do_not_tell_comes_when_all_was_read(
         assert "data-part" in answer.text()
         assert "peek inside" not in answer.text()
         until(page, "document.querySelector('#turn-33')?.textContent.includes('peek inside')")
-        assert page.locator("#turn-33 .deed").count() == 1
+        assert page.locator("#turn-33 .deed").count() == 2

@@ -48,7 +48,14 @@ function deeds(turn) {
   const foot = turn.querySelector(":scope > .foot");
   if (!path || turn.querySelector(":scope > .deeds, :scope > .foot > .deeds")) return;
   const button = make("button", { class: "deed", type: "button", title: "As Markdown", onclick: () => copy(button, () => asked(path)) }, "Copy turn");
-  (foot ?? turn).append(make(foot ? "li" : "p", { class: "deeds" }, button));
+  (foot ?? turn).append(make(foot ? "li" : "p", { class: "deeds" }, ...forking(turn), button));
+}
+/** The command that goes on from a turn in a copy, where the agent has such copies. */
+function forking(turn) {
+  const [whole, branch, number] = /^(?:branch-(\d+)\.)?turn-(\d+)$/.exec(turn.id) ?? [];
+  if (!whole || !about.fork || turn.closest("[data-session]")) return [];
+  const command = `${about.fork}${branch ? ` --branch ${branch}` : ""} --at ${number}`;
+  return [make("button", { class: "deed", type: "button", title: `Copy: ${command}`, "data-copy": command }, "Fork here"), " "];
 }
 const RAW = /^(?:msg|line)-\d+(?:-\d+)?$/;
 function behind(block) {
@@ -69,7 +76,7 @@ function adorn(within) {
   for (const nav of all("main .branches", within)) beside(nav);
   for (const turn of [...all("main .turn", within), ...(within.matches?.(".turn") ? [within] : [])]) deeds(turn);
   for (const block of all("main [id][data-kind]", within)) behind(block);
-  if (root.classList.contains("verbose")) for (const fold of all("main details", within)) fold.open = true;
+  if (root.classList.contains("verbose")) for (const fold of all("main details:not(.goon)", within)) fold.open = true;
 }
 
 /* --- what is shown, remembered --------------------------------------------------------------------------- */

@@ -38,6 +38,18 @@ def answer_head(name: str, model: str, link: str) -> str:
     return f'<p class="who"><b>{content(name)}</b> <span>{content(model)}</span> {link}</p>'
 
 
+def with_tokens(block: str, words: str) -> str:
+    """A row or an answer with what its message took, which is shown on request."""
+    if block.startswith("<details"):
+        head, end, rest = block.partition("</summary>")
+        return f'{head}<span class="took">{content(words)}</span>{end}{rest}'
+    return (
+        f'{block.removesuffix("</div>")}<p class="took">{content(words)}</p></div>'
+        if block.endswith("</div>")
+        else block
+    )
+
+
 def turn_foot(facts: Iterable[tuple[str, str]]) -> str:
     """What a turn took: short facts, each with what it is exactly; nothing where there are none."""
     items = [
@@ -129,7 +141,7 @@ def agent_link(anchor: str, href: str, name: str, gist: str) -> str:
 
 def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
     """A row that opens to a subagent; `own` is the page of its own, if it has one."""
-    there = f'<p class="link"><a href="{own}">On a page of its own</a></p>' if own else ""
+    there = f'<p class="link"><a href="{own}">Open alone</a></p>' if own else ""
     return (
         f'<details class="call" data-kind="agent" id="{anchor}"><summary><span class="name">Subagent</span> '
         f'<span class="what">{content(name)}</span> <span class="gist">{content(gist)}</span></summary>'

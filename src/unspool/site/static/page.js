@@ -16,6 +16,7 @@
   const wear = (name) => { if (name === "system") delete root.dataset.theme; else root.dataset.theme = name; };
   root.classList.add("js");
   if (THEMES.includes(kept())) wear(kept());
+  if (kept(undefined, "unspool-tokens") === "on") root.dataset.tokens = "";
   if (LEVELS.some(([level]) => level === kept(undefined, "unspool-level"))) root.dataset.level = kept(undefined, "unspool-level");
   /* --- making elements --------------------------------------------------------------------------- */
   function make(tag, attributes, ...inside) {
@@ -59,7 +60,7 @@
   }
   function conceal(hide) {
     for (const [kind] of KINDS) root.classList.toggle(`hide-${kind}`, hide.includes(kind));
-    for (const box of all(".sheet input")) box.checked = !hide.includes(box.value);
+    for (const box of all(".sheet input[value]")) box.checked = !hide.includes(box.value);
   }
   function reveal(anchor) {
     let target = null;
@@ -178,8 +179,7 @@
     dialog.showModal();
   }
   function enlarge(image) {
-    const dialog = make("dialog", { class: "light", "aria-label": image.alt || "Image", onclick: () => dialog.close() },
-      make("img", { src: image.currentSrc || image.src, alt: image.alt }));
+    const dialog = make("dialog", { class: "light", "aria-label": image.alt || "Image", onclick: () => dialog.close() }, make("img", { src: image.currentSrc || image.src, alt: image.alt }));
     show(dialog);
   }
   function help() {
@@ -218,12 +218,15 @@
     const sheet = make("div", { class: "sheet" });
     for (const [kind, name] of KINDS) {
       const box = make("input", { type: "checkbox", value: kind, checked: "", onchange: () => {
-        const hide = all(".sheet input").filter((one) => !one.checked).map((one) => one.value);
+        const hide = all(".sheet input[value]").filter((one) => !one.checked).map((one) => one.value);
         conceal(hide);
         rewrite(hide);
       } });
       sheet.append(make("label", null, box, name));
     }
+    const tokens = make("input", { type: "checkbox", onchange: () => kept((root.toggleAttribute("data-tokens", tokens.checked) ? "on" : "off"), "unspool-tokens") });
+    tokens.checked = root.hasAttribute("data-tokens");
+    sheet.append(make("label", { class: "apart", title: "Of each message: what was in the window, what it wrote, what it cost" }, tokens, "Tokens"));
     const ways = LEVELS.map(([level, name, about]) => make("button", { type: "button", value: level, title: about, onclick: () => showLevel(level) }, name));
     sheet.prepend(make("div", { class: "levels", role: "group", "aria-label": "How much to show" }, ...ways));
     sheet.append(make("button", { class: "button", type: "button", onclick: toggleAll }, "Open or close all"));
@@ -233,9 +236,7 @@
       if (event.key === "Escape") { place.open = false; place.querySelector("summary").focus(); }
     });
   }
-  function railToggle(force, open = root.classList.toggle("rail-open", force)) {
-    for (const button of all("[data-do=rail]")) button.setAttribute("aria-expanded", String(open));
-  }
+  const railToggle = (force, open = root.classList.toggle("rail-open", force)) => all("[data-do=rail]").forEach((button) => button.setAttribute("aria-expanded", String(open)));
   /* --- from prompt to prompt ----------------------------------------------------------------------- */
   function step(way) {
     const placed = (prompt) => prompt.closest(".turn") ?? prompt; // a turn has a place before what is in it is laid out
@@ -270,7 +271,6 @@
     const here = reached && document.querySelector(`.rail a[href$="#${CSS.escape(reached)}"]`);
     if (here) all(".rail a[aria-current]").forEach((link) => link.removeAttribute("aria-current")), here.setAttribute("aria-current", "true");
   }
-
   /* --- start ---------------------------------------------------------------------------------------- */
   function adorn(within) { // all of a page, or what somebody added to it
     localTimes(within), tend(within), point();

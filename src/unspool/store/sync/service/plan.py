@@ -27,10 +27,10 @@ class ServiceJob(NamedTuple):
     """Further options of the watch, such as ("--poll", "30")."""
 
     def watch(self) -> tuple[str, ...]:
-        return (*_unspool(), "watch", "-q", *self._where(), *self.more)
+        return (*unspool_command(), "watch", "-q", *self._where(), *self.more)
 
     def sync(self) -> tuple[str, ...]:
-        return (*_unspool(), "sync", "-q", *self._where())
+        return (*unspool_command(), "sync", "-q", *self._where())
 
     def _where(self) -> tuple[str, ...]:
         key = ("--key-file", str(self.key_file)) if self.key_file else ()
@@ -64,7 +64,7 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  links stay: they may be moved
 
 
-def _unspool() -> tuple[str, ...]:
+def unspool_command() -> tuple[str, ...]:
     """This very unspool. -P keeps the folder it is started in, which may be anybody's, from being imported from."""
     return (sys.executable, "-P", "-m", "unspool")
 
@@ -81,6 +81,7 @@ class WriteStep(NamedTuple):
     after: bytes | None
     backup: bool = False
     """Keep a copy of what was there beside it."""
+    executable: bool = False
 
 
 class RunStep(NamedTuple):
@@ -116,10 +117,10 @@ def join_plans(*plans: InstallPlan) -> InstallPlan:
     return InstallPlan(steps, tuple(note for plan in plans for note in plan.notes))
 
 
-def write_file(path: Path, content: bytes | None) -> InstallPlan:
+def write_file(path: Path, content: bytes | None, *, executable: bool = False) -> InstallPlan:
     """Have a file hold this, or with None be gone; no step where it is so."""
     before = current_text(path)
-    return InstallPlan((WriteStep(path, before, content),) if before != content else ())
+    return InstallPlan((WriteStep(path, before, content, executable=executable),) if before != content else ())
 
 
 def run_commands(*commands: tuple[str, ...], must: bool = True) -> InstallPlan:
@@ -144,7 +145,11 @@ def plan_lines(plan: InstallPlan) -> Iterator[str]:
 
 
 def _difference(before: bytes, after: bytes) -> Iterator[str]:
-    """The new text, or where there was one before, the lines that differ with some around them."""
+    """The new text, or where there was one before, the lines that differ with some around them; of a picture, its
+    size."""
+    if b"\0" in after:
+        yield f"    {len(after):,} bytes"
+        return
     old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
     lines = list(difflib.unified_diff(old, new, lineterm="", n=2))[2:] if old else new
     yield from (f"    {line}".rstrip() for line in lines)
@@ -162,7 +167,7 @@ def perform_plan(plan: InstallPlan) -> None:
 def _write(step: WriteStep) -> None:
     if current_text(step.path) != step.before:
         raise UnspoolError(f"{step.path} has changed in the meantime and was left as it is; try again.")
-    mode = stat.S_IMODE(step.path.stat().st_mode) if step.before is not None else None
+    mode = stat.S_IMODE(step.path.stat().st_mode) if step.before is not None else 0o700 if step.executable else None
     if step.backup and step.before is not None:
         write_atomically(_backup(step.path), [step.before])
     if step.after is None:
