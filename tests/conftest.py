@@ -104,6 +104,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """What a command that runs in this process tells those that it starts is forgotten with the test."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
     """`homes()`: one more empty folder; numbered here, for pytest looks through all folders before it makes one."""

@@ -20,6 +20,7 @@ from unspool.app.server import create_app
 from unspool.cli.group import COMMANDS
 
 WORKS = {
+    "scan": f"scan {SESSION} -s SOURCE --json",
     "list": "list -s SOURCE",
     "agents": "agents -s SOURCE",
     "info": f"info {SESSION} -s SOURCE",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run
-from unspool.app.desktop import menu_entry, window_browser
+from unspool.app.desktop import menu_entry
+from unspool.browsers import find_browser
 from unspool.store.sync.service.plan import perform_plan
 
 
@@ -20,18 +21,18 @@ def program(path: Path) -> Path:
 
 
 def test_the_browser_that_has_windows_is_found(tmp_path: Path) -> None:
-    assert window_browser({"PATH": str(tmp_path)}, "linux") is None
+    assert find_browser({"PATH": str(tmp_path)}, "linux") is None
     brave = program(tmp_path / "brave-browser")
-    assert window_browser({"PATH": str(tmp_path)}, "linux") == str(brave)
+    assert find_browser({"PATH": str(tmp_path)}, "linux") == str(brave)
     chrome = program(tmp_path / "google-chrome")
-    assert window_browser({"PATH": str(tmp_path)}, "linux") == str(chrome)
+    assert find_browser({"PATH": str(tmp_path)}, "linux") == str(chrome)
 
 
 def test_browsers_on_no_path_are_found(tmp_path: Path) -> None:
     edge = program(tmp_path / "Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge")
-    assert window_browser({"PATH": "", "HOME": str(tmp_path)}, "darwin") == str(edge)
+    assert find_browser({"PATH": "", "HOME": str(tmp_path)}, "darwin") == str(edge)
     chrome = program(tmp_path / "Google/Chrome/Application/chrome.exe")
-    assert window_browser({"PATH": "", "PROGRAMFILES": str(tmp_path)}, "win32") == str(chrome)
+    assert find_browser({"PATH": "", "PROGRAMFILES": str(tmp_path)}, "win32") == str(chrome)
 
 
 @pytest.mark.parametrize("system", ["linux", "darwin", "win32"])

@@ -13,6 +13,7 @@ import comrak
 import pytest
 
 from tests.render.build import everything, session
+from unspool.browsers import find_browser
 from unspool.demo import write_demo
 from unspool.doc import Picture, Prose
 from unspool.errors import UnspoolError, UsageProblem
@@ -22,7 +23,7 @@ from unspool.render import find_writer, pdf, write
 from unspool.render.document import document_html
 from unspool.render.docx import DocxWriter
 from unspool.render.markdown import MarkdownWriter
-from unspool.render.pdf import PdfWriter, find_browser, print_by_weasyprint
+from unspool.render.pdf import PdfWriter, print_by_weasyprint
 from unspool.render.view import View
 from unspool.store.library import Library
 

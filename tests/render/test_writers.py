@@ -10,12 +10,12 @@ import pytest
 
 import unspool.render
 from tests.render.build import everything, session
+from unspool.browsers import find_browser
 from unspool.errors import UsageProblem
 from unspool.model import Session, Titles
 from unspool.render import WRITERS, SessionWriter, find_writer, write
 from unspool.render.json import JsonWriter
 from unspool.render.markdown import MarkdownWriter
-from unspool.render.pdf import find_browser
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.text import TextWriter
 from unspool.render.view import View

@@ -46,7 +46,7 @@ def test_chromium_is_the_second_way(monkeypatch: pytest.MonkeyPatch) -> None:
     if not browser:
         pytest.skip("no Chromium: UNSPOOL_CHROMIUM names it")
     monkeypatch.setattr(png, "_LIBRARY", "no_such_library")
-    monkeypatch.setattr(png, "_browser", lambda: browser)
+    monkeypatch.setattr(png, "find_browser", lambda: browser)
     assert png.may_draw_png()
     made = png.to_png(SVG)
     assert made is not None
@@ -59,13 +59,13 @@ def test_without_a_font_the_library_is_not_believed(monkeypatch: pytest.MonkeyPa
 
     draw = resvg_py.svg_to_bytes
     monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **given: draw(**given, skip_system_fonts=True))
-    monkeypatch.setattr(png, "_browser", lambda: None)
+    monkeypatch.setattr(png, "find_browser", lambda: None)
     assert png.to_png(SVG) is None
 
 
 def test_where_neither_is_there_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(png, "_LIBRARY", "no_such_library")
-    monkeypatch.setattr(png, "_browser", lambda: None)
+    monkeypatch.setattr(png, "find_browser", lambda: None)
     assert not png.may_draw_png()
     with pytest.raises(UnspoolError, match=r"unspool\[pictures\]"):
         png.require_png(SVG)
@@ -73,5 +73,5 @@ def test_where_neither_is_there_a_sentence_says_what_to_install(monkeypatch: pyt
 
 def test_a_browser_that_fails_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(png, "_LIBRARY", "no_such_library")
-    monkeypatch.setattr(png, "_browser", lambda: shutil.which("false") or "/no/such/browser")
+    monkeypatch.setattr(png, "find_browser", lambda: shutil.which("false") or "/no/such/browser")
     assert png.to_png(SVG) is None

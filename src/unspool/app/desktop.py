@@ -1,32 +1,20 @@
 """A window of its own in a browser, and the entry in the system's menu that opens it."""
 
-import os
 import plistlib
 import shlex
-import shutil
 import subprocess
-import sys
 import webbrowser
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from unspool.app.render import STATIC
+from unspool.browsers import find_browser
 from unspool.store.sync.service.plan import InstallPlan, join_plans, unspool_command, write_file
-
-_ON_PATH = (
-    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"),
-    *("microsoft-edge", "microsoft-edge-stable", "msedge", "brave-browser", "brave"),
-)
-_APPLICATIONS = ("Google Chrome", "Chromium", "Microsoft Edge", "Brave Browser")
-_PROGRAMS = (
-    *("Google/Chrome/Application/chrome.exe", "Microsoft/Edge/Application/msedge.exe"),
-    "BraveSoftware/Brave-Browser/Application/brave.exe",
-)
 
 
 def open_page(address: str, *, window: bool = False) -> None:
     """Show a page in the browser; in a window of its own where one of the browsers here has such windows."""
-    browser = window_browser(os.environ, sys.platform) if window else None
+    browser = find_browser() if window else None
     if browser is None:
         webbrowser.open(address)
         return
@@ -37,23 +25,6 @@ def open_page(address: str, *, window: bool = False) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-
-
-def window_browser(environment: Mapping[str, str], system: str) -> str | None:
-    """The program of a browser that shows a page without tabs and address; None where there is none."""
-    named = (shutil.which(name, path=environment.get("PATH")) for name in _ON_PATH)
-    return next((one for one in (*named, *map(str, _installed(environment, system))) if one), None)
-
-
-def _installed(environment: Mapping[str, str], system: str) -> Iterator[Path]:
-    """Browsers that are on no search path."""
-    if system == "darwin":
-        for folder in (Path("/Applications"), Path(environment.get("HOME", "/")) / "Applications"):
-            programs = (folder / f"{name}.app" / "Contents" / "MacOS" / name for name in _APPLICATIONS)
-            yield from (path for path in programs if path.is_file())
-    elif system == "win32":
-        places = (environment.get(name) for name in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"))
-        yield from (path for one in places if one for name in _PROGRAMS if (path := Path(one, name)).is_file())
 
 
 def menu_entry(environment: Mapping[str, str], system: str, *, there: bool = True) -> InstallPlan:

@@ -31,6 +31,7 @@ COMMANDS = (
     ("watch", "Keep the archive up to date while sessions go on."),
     ("search", "Find what was said and done in any session."),
     ("file", "Tell how a file changed over all sessions, and which prompts led to it."),
+    ("scan", "Find sessions to look at: tests claimed, unclean ends."),
     ("blame", "Tell who wrote each line of a file: session, prompt, agent, or a person."),
     ("why", "Tell why a line is there: the prompt, and the words before the edit."),
     ("story", "Tell the story of a change: every session that led to it."),

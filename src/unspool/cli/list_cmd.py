@@ -262,6 +262,8 @@ class ListFilter(msgspec.Struct, frozen=True):
     since: datetime | None = None
     until: datetime | None = None
     everything: bool = False
+    flagged: frozenset[str] | None = None
+    """Sessions that a scanner flags, where those are asked for."""
 
     def fits(self, overview: Overview, name: str = "") -> bool:
         """Whether a session is asked for; `name` is one that a person gave it."""
@@ -273,6 +275,7 @@ class ListFilter(msgspec.Struct, frozen=True):
             and (self.since is None or (when is not None and when >= self.since))
             and (self.until is None or (when is not None and when < self.until))
             and (not self.kind or overview.kind == self.kind)
+            and (self.flagged is None or overview.id in self.flagged)
         )
 
     def hides(self, overview: Overview) -> bool:
@@ -280,11 +283,28 @@ class ListFilter(msgspec.Struct, frozen=True):
         return not self.kind and not self.everything and is_unlisted(overview.kind, overview.title)
 
 
+def _flagged(library: Library, name: str) -> frozenset[str] | None:
+    """The sessions that a scanner flags, or `any`; None where they are not asked for."""
+    if not name:
+        return None
+    from unspool.scanners import SCANNERS
+    from unspool.store.library.scans import flagged_sessions
+
+    known = [one.name for one in SCANNERS]
+    if name not in ("any", *known):
+        raise click.BadParameter(f"there are {', '.join(known)} and any.", param_hint="--flag")
+    logs = library.logs()
+    with progress(sum(log.total_size for log in logs), "Scanning") as done:
+        found = flagged_sessions(logs, done)
+    return frozenset(session for session, names in found.items() if (names if name == "any" else name in names))
+
+
 @click.command("list")
 @click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
 @click.option("-t", "--title", default="", metavar="TEXT", help="Only sessions whose title holds TEXT.")
 @click.option("-m", "--model", default="", metavar="TEXT", help="Only sessions that used such a model.")
 @click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=f"Only this kind: {', '.join(_KINDS)}.")
+@click.option("--flag", "flag", default="", metavar="NAME", help="Only sessions that `unspool scan` flags so, or any.")
 @click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago.")
 @click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age.")
 @click.option("-a", "--all", "everything", is_flag=True, help="Also stubs, warm-ups, stray subagents, ghosts.")
@@ -306,6 +326,7 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     unspool list                        the newest 30 sessions
     unspool list --sort cost -n 10      the dearest ten
     unspool list -p shop --since 2w     of one project, of the last two weeks
+    unspool list --flag tests-claimed   where the agent said that tests pass, and they did not
     unspool list --projects             projects with their totals
     unspool list --clones               the copies made by clone, fork, repair, move and import
     unspool list --json | jq '.sessions[] | [.id, .title, .cost]'
@@ -326,7 +347,8 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
     order, marks = ListOrder(filters.pop("sort"), filters.pop("reverse")), session_marks()
-    wanted = ListFilter(**filters)
+    flagged = _flagged(library, filters.pop("flag"))
+    wanted = ListFilter(**filters, flagged=flagged)
     fitting = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
     found = [overview for overview in fitting if not wanted.hides(overview)]
     totals = order.of_projects(by_project(found)) if projects else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from unspool.model import Commit, FileChange, Json, Push, Session, ToolCall
-from unspool.model.tool_input import paths_of
+from unspool.model.tool_input import paths_of, shell_command
 
 _TOUCHING = ("read", "write", "edit")
 
@@ -69,7 +69,7 @@ def find_commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
 
 
 def _printed(call: ToolCall, text: str) -> Iterator[Commit]:
-    if "] " not in text or not ("git" in _command(call) or (" changed" in text and _CHANGED.search(text))):
+    if "] " not in text or not ("git" in shell_command(call) or (" changed" in text and _CHANGED.search(text))):
         return
     for match in _COMMIT.finditer(text):
         yield Commit(
@@ -112,7 +112,7 @@ def pushes_of(call: ToolCall) -> Iterator[Push]:
         repository = remote["repository"] if remote else ""
         for ref in _REF.finditer(text, to.end()):
             yield Push("push", ref["to"], to[1], repository, call_id=call.call_id, time=time)
-    if "pr create" in _command(call) or isinstance(_operation(call).get("pr"), dict):
+    if "pr create" in shell_command(call) or isinstance(_operation(call).get("pr"), dict):
         for pull in _PULL.finditer(text):
             number = int(pull["number"][:18])
             yield Push("pull-request", "", pull[0], pull["repository"], number, call.call_id, time)
@@ -135,11 +135,6 @@ def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
 def _to(text: str) -> "re.Match[str] | None":
     """Where a push says it goes; most of what is printed is no push, which is seen without looking at every line."""
     return _TO.search(text) if "To " in text else None
-
-
-def _command(call: ToolCall) -> str:
-    command = call.input.get("command") if isinstance(call.input, dict) else ""
-    return command if isinstance(command, str) else ""
 
 
 def _operation(call: ToolCall) -> dict[str, Json]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from unspool import human
 from unspool.model import ToolCall
+from unspool.model.tool_input import shell_command
 from unspool.tools.ansi import strip_ansi
 
 _BEFORE = (
@@ -45,9 +46,8 @@ def find_test_runs(calls: Iterable[ToolCall]) -> Iterator[RunOfTests]:
     for call in calls:
         if call.role != "shell" or call.end in ("refused", "unanswered"):
             continue
-        given = call.input.get("command") if isinstance(call.input, dict) else None
-        command = " ".join(map(str, given)) if isinstance(given, list) else given
-        if isinstance(command, str) and _RUNS.search(command.partition("<<")[0][:4_000]):  # not what it is handed
+        command = shell_command(call)
+        if command and _RUNS.search(command.partition("<<")[0][:4_000]):  # not what it is handed
             yield _ended(call, command)
 
 

@@ -67,6 +67,13 @@ def usual_input(call: ToolCall) -> Json:
     return found
 
 
+def shell_command(call: ToolCall) -> str:
+    """What a shell was told to run, whatever the agent calls that; empty where it is no text."""
+    given = usual_input(call)
+    command = given.get("command") if isinstance(given, dict) else None
+    return " ".join(map(str, command)) if isinstance(command, list) else command if isinstance(command, str) else ""
+
+
 def _with_edits(given: dict[str, Any]) -> dict[str, Any]:
     """Several edits as a list: one that stands alone, or those of a text that says what to search and replace."""
     if isinstance(given.get("edits"), dict):

@@ -1,8 +1,6 @@
 """A session as a PDF, printed by the system's Chromium where there is one, else by WeasyPrint."""
 
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import ClassVar
 
 import msgspec
 
+from unspool.browsers import find_browser, run_without_window
 from unspool.errors import UnspoolError, UsageProblem
 from unspool.files import scratch_folder
 from unspool.model import Session
@@ -17,13 +16,6 @@ from unspool.render.document import document_html
 from unspool.render.html.elements import content
 from unspool.render.view import View
 
-_BROWSERS = (
-    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
-)  # fmt: skip
 _PATIENCE = 600
 """Seconds that a browser may take for one session."""
 _WHEN = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}[^)]*\)")
@@ -48,11 +40,6 @@ class PdfWriter(msgspec.Struct, frozen=True):
         yield print_by_browser(browser, page) if browser else print_by_weasyprint(page)
 
 
-def find_browser() -> str:
-    """The program that can print; empty where there is none."""
-    return next((found for name in _BROWSERS if (found := shutil.which(name))), "")
-
-
 def _page(title: str, body: str) -> str:
     policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
     styles = Path(__file__).with_name("pdf.css").read_text("utf-8")
@@ -64,19 +51,13 @@ def _page(title: str, body: str) -> str:
 
 
 def print_by_browser(browser: str, page: str) -> bytes:
-    """The page printed; the browser reaches no network, and leaves nothing behind."""
+    """The page printed; the browser leaves nothing behind."""
     with scratch_folder() as folder:
         source, target = folder / "session.html", folder / "session.pdf"
         source.write_text(page, "utf-8", errors="replace")
-        root = hasattr(os, "geteuid") and os.geteuid() == 0  # whom its sandbox refuses
-        command = [
-            browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer", "--disable-extensions",
-            "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking",
-            *(["--no-sandbox"] if root else []),
-            f"--user-data-dir={folder / 'profile'}", f"--print-to-pdf={target}", source.as_uri(),
-        ]  # fmt: skip
+        printing = ["--no-pdf-header-footer", f"--print-to-pdf={target}", source.as_uri()]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603
+            done = run_without_window(browser, folder, printing, _PATIENCE)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UnspoolError(f"{browser} could not print the session: {error}") from error
         if not target.is_file():

@@ -1,12 +1,11 @@
 """SVG pictures as PNG, by a library that is there where the extra `pictures` is, or by the system's Chromium."""
 
-import os
-import shutil
 import subprocess
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from unspool.browsers import find_browser, run_without_window
 from unspool.errors import UnspoolError
 from unspool.files import scratch_folder
 from unspool.site.page_template import fill_template
@@ -17,13 +16,12 @@ NEEDED = (
     "here neither could. The same as SVG needs nothing."
 )
 _LIBRARY = "resvg_py"
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _PATIENCE = 60
 
 
 def may_draw_png() -> bool:
     """Whether there is something to draw with; whether it finds a font is only known when it draws."""
-    return find_spec(_LIBRARY) is not None or _browser() is not None
+    return find_spec(_LIBRARY) is not None or find_browser() is not None
 
 
 def to_png(svg: bytes) -> bytes | None:
@@ -57,25 +55,16 @@ def _by_library(svg: bytes) -> bytes | None:
         return None
 
 
-def _browser() -> str | None:
-    return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
-
-
 def _by_browser(svg: bytes) -> bytes | None:
-    browser = _browser()
+    browser = find_browser()
     if browser is None:
         return None
     with scratch_folder() as folder:
         source, made = folder / "card.svg", folder / "card.png"
         source.write_bytes(svg)
-        # root has no sandbox; what is drawn is our own, and holds no script
-        root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        command = [
-            browser, "--headless", *root, "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}",
-            f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={made}", source.as_uri(),
-        ]  # fmt: skip
+        drawing = ["--hide-scrollbars", f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={made}", source.as_uri()]
         try:
-            subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=True)  # noqa: S603
+            run_without_window(browser, folder, drawing, _PATIENCE)
             return _whole(made)
         except (OSError, subprocess.SubprocessError):
             return None

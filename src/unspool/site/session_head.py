@@ -11,6 +11,7 @@ from unspool.model import Session
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
 from unspool.render.transcript import RELATIONS
+from unspool.scanners import SCANNERS
 from unspool.site.page_template import as_markup, fill_template
 from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name, shorten_line
@@ -65,6 +66,9 @@ def session_badges(view: SessionView) -> Iterator[Badge]:
     if session.versions:
         span = (session.versions[0], session.versions[-1]) if len(session.versions) > 1 else session.versions
         yield Badge(" – ".join(span), about=f"version of {session.agent}")
+    for flag in view.flags:
+        badge = next(one.badge for one in SCANNERS if one.name == flag.scanner)
+        yield Badge(badge, "warn", view.addresses.turn(flag.turn), f"{flag.why}: {flag.quote}")
     if view.counted.problems:
         yield Badge(f"{human.count(view.counted.problems, 'line')} not read", "bad", "#problems")
 

@@ -16,6 +16,8 @@ from unspool.prices import Cost, PriceTable, Spend
 from unspool.render.html.elements import HtmlOptions
 from unspool.render.turns import RenderContext
 from unspool.render.view import View
+from unspool.scanners import scan_session
+from unspool.scanners.base import SessionFlag
 from unspool.site.address import Addresses, agent_anchor
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
@@ -157,6 +159,11 @@ class SessionView:
         """Subagents of a single page that are yet to be rendered."""
         self.rendered_turns: dict[int, str] = {}
         """Turns of subagents that stand in two places, by identity."""
+
+    @property
+    def flags(self) -> list[SessionFlag]:
+        """What in it a person should look at; nothing while only a part of it was read."""
+        return scan_session(self.session) if self.whole else []
 
     def started(self, call: ToolCall) -> Iterator[Agent]:
         """The subagents whose conversations stand at a call."""

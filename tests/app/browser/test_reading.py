@@ -165,7 +165,7 @@ def test_a_session_that_goes_on_is_followed_until_one_scrolls_up(browser: Any, t
         page.locator("#turn-8").wait_for()
         until(page, "window.scrollY > document.documentElement.scrollHeight - window.innerHeight - 130")
         assert page.locator(".rail a", has_text="Question 8").count() == 1
-        assert page.locator(".rail h2").text_content() == "8 prompts"
+        assert page.locator(".rail .label").text_content() == "8 prompts"
         assert page.locator(".crumbs [aria-current]").text_content() == "Prompts 6 to 8"
         assert page.title().startswith("Prompts 6 to 8 · ")
         assert page.locator("#turn-8 .deed").count() == 2

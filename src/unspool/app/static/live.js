@@ -59,7 +59,7 @@ function stop(told) {
   link.append(number, " ", words);
   item.append(link);
   list.append(item);
-  const name = document.querySelector(".rail h2"), here = document.querySelector(".crumbs [aria-current]"), before = here?.textContent ?? "";
+  const name = document.querySelector(".rail .label"), here = document.querySelector(".crumbs [aria-current]"), before = here?.textContent ?? "";
   name.textContent = name.textContent.replace(/[\d,]+/g, (one) => (Number(one.replaceAll(",", "")) + 1).toLocaleString("en")).replace(/prompt$/, "prompts");
   if (!/^Prompts? \d+/.test(before)) return;
   here.textContent = before.replace(/^Prompts? (\d+).*/, `Prompts $1 to ${told.number}`);
