@@ -53,6 +53,7 @@ LACKS = {
 APART = {
     "share": "is tried with every agent's story in test_stories",
     "blame": "tells of files, which no call of this agent changes",
+    "commits": "tells of files, which no call of this agent changes",
     "why": "tells of files, which no call of this agent changes",
     "story": "tells of commits, which no call of this agent makes",
     "file": "tells of files, which no call of this agent changes",

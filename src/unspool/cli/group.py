@@ -33,6 +33,7 @@ COMMANDS = (
     ("file", "Tell how a file changed over all sessions, and which prompts led to it."),
     ("scan", "Find sessions to look at: tests claimed, unclean ends."),
     ("blame", "Tell who wrote each line of a file: session, prompt, agent, or a person."),
+    ("commits", "List commits with their sessions, agents' share of lines, and cost."),
     ("why", "Tell why a line is there: the prompt, and the words before the edit."),
     ("story", "Tell the story of a change: every session that led to it."),
     ("compare", "Compare two sessions: where they part, and what each did from there."),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -98,6 +98,33 @@ def sessions_at(db: apsw.Connection, time: float, folder: str) -> bool:
     sql = """SELECT 1 FROM session WHERE started <= ?1 + ?2 AND ended >= ?1 - ?2 AND (substr(?3, 1, length(project)) =
     project OR substr(project, 1, length(?3)) = ?3) AND project <> '' LIMIT 1"""
     return bool(_rows(db, sql, (time, _AROUND, folder)))
+
+
+def cost_until(db: apsw.Connection, keys: Sequence[str], time: float) -> int | None:
+    """Picodollars that sessions spent up to a commit at a time, since their commit before; None for no session."""
+    if not keys:
+        return None
+    total = 0
+    for (session,) in _rows(db, "SELECT id FROM session WHERE key IN (SELECT value FROM json_each(?))", (_json(keys),)):
+        before = f"SELECT max(git_commit.time) {_COMMITS} session.id = ? AND git_commit.time < ?"
+        since = db.execute(before, (session, time - _SAME_COMMIT)).get or 0.0
+        spent = "SELECT total(cost) FROM request WHERE session = ? AND counts AND time > ? AND time <= ?"
+        total += int(db.execute(spent, (session, since, time + _SAME_COMMIT)).get or 0)
+    return total
+
+
+def sessions_touching_paths(db: apsw.Connection, paths: Sequence[str], since: float, until: float) -> list[str]:
+    """The sessions that changed one of some files in a stretch of time, the latest first."""
+    sql = """SELECT session.key, max(coalesce(touch.time, turn.time / 1000.0)) AS last FROM file
+    JOIN touch ON touch.file = file.id JOIN turn ON turn.id = touch.turn JOIN log ON log.id = turn.log
+    JOIN session ON session.id = log.session
+    WHERE file.path IN (SELECT value FROM json_each(?)) AND touch.how > 0 AND NOT turn.copied
+    AND coalesce(touch.time, turn.time / 1000.0) BETWEEN ? AND ? GROUP BY 1 ORDER BY 2 DESC"""
+    return [key for key, _ in _rows(db, sql, (_json(paths), since, until + _SAME_COMMIT))]
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values))
 
 
 class ListedChange(NamedTuple):

@@ -18,6 +18,7 @@ _SAFE = (
 _PATIENCE = 60.0
 _HEADER = re.compile(r"([0-9a-f]{40,64}) (\d+) (\d+)(?: (\d+))?")
 _TRAILER = re.compile(r"(?im)^(?:co-authored-by|assisted-by|generated-by|agent-model)\s*:|generated with \[?")
+_FORMAT = "%H%x00%an <%ae>%x00%at%x00%s%x00%B%x1e"
 _RENAMED = re.compile(r"^R\d*\t([^\t]+)\t([^\t]+)$", re.M)
 
 
@@ -29,6 +30,13 @@ class GitCommit(NamedTuple):
     subject: str
     agent_named: bool = False
     """Whether its message says that a program took part in it."""
+
+
+class ChangedLines(NamedTuple):
+    """The lines that a commit put into a file."""
+
+    path: str
+    lines: list[str]
 
 
 class CommittedLine(NamedTuple):
@@ -53,12 +61,45 @@ class GitRepository:
 
     def commit(self, name: str) -> GitCommit | None:
         """The commit that is called so."""
-        told = self._run("log", "-1", "--format=%H%x00%an <%ae>%x00%at%x00%s%x00%B", "--end-of-options", name, "--")
-        parts = told.split("\0", 4) if told else []
-        if len(parts) < 5:
-            return None
-        time = float(parts[2]) if re.fullmatch(r"\d{1,12}", parts[2]) else 0.0
-        return GitCommit(parts[0].strip(), parts[1], time, parts[3], _TRAILER.search(parts[4]) is not None)
+        return next(iter(self.commits(name, 1)), None)
+
+    def commits(self, at: str, most: int) -> list[GitCommit]:
+        """The commits from one on, the newest first; merges are none of them unless one is named."""
+        only = ["--no-merges"] if most > 1 else []
+        told = self._run("log", f"-{most}", *only, f"--format={_FORMAT}", "--end-of-options", at, "--")
+        found = []
+        for record in (told or "").split("\x1e"):
+            parts = record.strip("\n").split("\0", 4)
+            if len(parts) == 5:
+                time = float(parts[2]) if re.fullmatch(r"\d{1,12}", parts[2]) else 0.0
+                found.append(GitCommit(parts[0], parts[1], time, parts[3], _TRAILER.search(parts[4]) is not None))
+        return found
+
+    def added_lines(self, commit: str) -> list[ChangedLines]:
+        """The lines that a commit, by its hash, put into each file of text."""
+        plain = (
+            "--format=",
+            "-U0",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "-M",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+        )
+        told = self._run("show", *plain, commit, "--")
+        found: list[ChangedLines] = []
+        header = True
+        for line in (told or "").split("\n"):
+            if line.startswith("diff --git "):
+                header = True
+            elif header and line.startswith("+++ "):
+                found.append(ChangedLines(line.removeprefix("+++ ").removeprefix("b/").rstrip("\t"), []))
+            elif line.startswith("@@ "):
+                header = False
+            elif not header and line.startswith("+") and found:
+                found[-1].lines.append(line[1:])
+        return found
 
     def text(self, path: str, at: str) -> str | None:
         """A file as a commit has it, by its path below the top."""
