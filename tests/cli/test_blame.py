@@ -96,3 +96,12 @@ def test_a_note_is_written_only_when_asked_and_never_over_another(
     assert before.startswith("quay.py\n  s_")
     again = run(*arguments, "--write")
     assert (again.code, written.repository.git("notes", "--ref=ai", "show", "HEAD~1")) == (2, before)
+
+
+def test_a_file_that_is_not_here_is_told_as_the_logs_have_it(written: Written) -> None:
+    lines = written.repository.path.read_text().splitlines()
+    written.repository.path.unlink()
+    done = run("blame", "quay.py", "--archive", written.archive, "--json")
+    found = json.loads(done.out)["lines"]
+    assert {line["text"] for line in found} <= set(lines)
+    assert all((line["who"], line["sure"]) == ("agent", "exact") for line in found)

@@ -43,7 +43,8 @@ def blame_command(file: str, archive: Path, as_json: bool, no_sync: bool, **give
     exact: a call in a log wrote the line so. moved: it was laid out anew or moved since, or written in another
     checkout. content: one call wrote the same elsewhere. commit: no call tells, only its commit is known; it is a
     person's where no session can have made that. none: nothing is known. Notes of git-ai and Agent Trace records are
-    read where they are. What is new is kept first, in your usual archive (--no-sync leaves that out).
+    read where they are. A file that is not here is told as the logs last have it. What is new is kept first, in your
+    usual archive (--no-sync leaves that out).
     """
     if given["write"] and given["name"] != "git-ai":
         raise UsageProblem("--write notes a commit's lines as git-ai does: add -f git-ai.")
@@ -109,8 +110,9 @@ def _parsed(text: str) -> tuple[Path, int, int]:
 
 
 def _blame(path: Path, at: str, archive: Path, *, no_sync: bool) -> "Blame":
+    from unspool.store.index.touched_files import find_files
     from unspool.store.library import Library
-    from unspool.store.library.blame import BlameSources, blame_file
+    from unspool.store.library.blame import BlameSources, blame_file, blame_known
     from unspool.store.library.kept_sessions import KeptSessions
 
     fresh.keep_fresh(archive, no_sync=no_sync)
@@ -125,7 +127,13 @@ def _blame(path: Path, at: str, archive: Path, *, no_sync: bool) -> "Blame":
         return library.open(logs[key])
 
     with options.open_index(archive) as index:
-        return blame_file(BlameSources(index.db, opened, library.companions), path, at)
+        sources = BlameSources(index.db, opened, library.companions)
+        if at or path.exists():
+            return blame_file(sources, path, at)
+        known = find_files(index.db, str(path), "", 2) or find_files(index.db, path.name, "", 2)
+        if len(known) != 1:
+            raise NotFound(f"There is no file {path}, and {'several' if known else 'none'} of that name in the logs.")
+        return blame_known(sources, known[0].name)
 
 
 def _document(found: "Blame") -> dict[str, Any]:

@@ -111,6 +111,18 @@ def blame_file(sources: BlameSources, path: Path, at: str = "") -> Blame:
     return _Teller(sources, repository, path).tell(commit.hash if commit else "", lines, owned, committed, left)
 
 
+def blame_known(sources: BlameSources, path: str) -> Blame:
+    """The same for a file that is not here, by its whole path as sessions knew it: as the logs last have it."""
+    asked = FileHistory(sources.db, path, sources.open_session, sources.companions).asked_lines(_SESSIONS)
+    if asked.lines is None:
+        raise NotFound(f"{path} is not here, and the logs hold no whole state of it.")
+    owned = [
+        _Owned(asked.changes[one.step], "moved" if one.moved else "exact") if one.how == "change" else None
+        for one in asked.owners
+    ]
+    return _Teller(sources, None, Path(path)).tell("", asked.lines, owned, {}, asked.left)
+
+
 def _resolve(repository: GitRepository | None, name: str) -> GitCommit:
     found = repository.commit(name) if repository is not None else None
     if found is None:
