@@ -21,9 +21,9 @@ from unspool.model import Session, Titles
 from unspool.render import document as documents
 from unspool.render import find_writer, pdf, write
 from unspool.render.document import document_html
-from unspool.render.docx import DocxWriter
+from unspool.render.document_writers import DocxWriter, PdfWriter
 from unspool.render.markdown import MarkdownWriter
-from unspool.render.pdf import PdfWriter, print_by_weasyprint
+from unspool.render.pdf import print_by_weasyprint
 from unspool.render.view import View
 from unspool.store.library import Library
 

@@ -22,6 +22,8 @@ _RUNNERS = "|".join(
     )
 )
 _RUNS = re.compile(rf"{_BEFORE}(?:{_RUNNERS})(?![\w-])")
+_RUN_WORDS = ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit", "check")
+"""One of them is in every command that runs tests, and in few others."""
 _COUNT = re.compile(r"(\d[\d,]*) (?:tests? )?(passed|failed|passing|failing|failures?|errors?)\b", re.I)
 _LABELLED = re.compile(r"\b(passed|failed|failures|errors)[:=]\s*(\d[\d,]*)", re.I)
 _OF_GO = re.compile(r"^(?:(ok)\s+\S+|(FAIL)\s+\S+)", re.M)
@@ -47,7 +49,9 @@ def find_test_runs(calls: Iterable[ToolCall]) -> Iterator[RunOfTests]:
         if call.role != "shell" or call.end in ("refused", "unanswered"):
             continue
         command = shell_command(call)
-        if command and _RUNS.search(command.partition("<<")[0][:4_000]):  # not what it is handed
+        if any(word in command for word in _RUN_WORDS) and _RUNS.search(
+            command.partition("<<")[0][:4_000]
+        ):  # not what it is handed
             yield _ended(call, command)
 
 

@@ -11,10 +11,9 @@ from typing import BinaryIO, ClassVar, Protocol
 from unspool.errors import UsageProblem
 from unspool.files import write_atomically
 from unspool.model import Session
-from unspool.render.docx import DocxWriter
+from unspool.render.document_writers import DocxWriter, PdfWriter
 from unspool.render.json import JsonWriter
 from unspool.render.markdown import MarkdownWriter
-from unspool.render.pdf import PdfWriter
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.text import TextWriter
 from unspool.render.view import View

@@ -5,12 +5,8 @@ import binascii
 import io
 import struct
 import zipfile
-from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unspool.errors import UsageProblem
 from unspool.model import Session
@@ -23,30 +19,22 @@ if TYPE_CHECKING:
     from docx.text.paragraph import Paragraph
 
 
-class DocxWriter(msgspec.Struct, frozen=True):
-    """One Word document; its pictures are inside."""
-
-    name: ClassVar[str] = "docx"
-    suffixes: ClassVar[tuple[str, ...]] = (".docx",)
-    description: ClassVar[str] = "A Word document, pictures inside"
-    binary: ClassVar[bool] = True
-
-    def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
-        del folder  # all is in the one file
-        try:
-            import docx
-        except ImportError as error:
-            raise UsageProblem(f"{MISSING} pip install 'unspool[docx]'") from error
-        document = docx.Document()
-        _dress(document)
-        document.core_properties.title = visible(session.title)[:255]
-        document.core_properties.author = document.core_properties.comments = ""
-        reader = _DocumentReader(document)
-        reader.feed(document_html(session, view))
-        reader.close()
-        made = io.BytesIO()
-        document.save(made)
-        yield _without_clock(made)
+def write_docx(session: Session, view: View) -> bytes:
+    """The document; its pictures are inside."""
+    try:
+        import docx
+    except ImportError as error:
+        raise UsageProblem(f"{MISSING} pip install 'unspool[docx]'") from error
+    document = docx.Document()
+    _dress(document)
+    document.core_properties.title = visible(session.title)[:255]
+    document.core_properties.author = document.core_properties.comments = ""
+    reader = _DocumentReader(document)
+    reader.feed(document_html(session, view))
+    reader.close()
+    made = io.BytesIO()
+    document.save(made)
+    return _without_clock(made)
 
 
 MISSING = "Word documents are written by python-docx, which is not installed:"

@@ -2,11 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
-
-import msgspec
 
 from unspool.browsers import find_browser, run_without_window
 from unspool.errors import UnspoolError, UsageProblem
@@ -25,19 +21,11 @@ MISSING = (
 )
 
 
-class PdfWriter(msgspec.Struct, frozen=True):
+def write_pdf(session: Session, view: View) -> bytes:
     """One PDF; its pictures are inside."""
-
-    name: ClassVar[str] = "pdf"
-    suffixes: ClassVar[tuple[str, ...]] = (".pdf",)
-    description: ClassVar[str] = "A PDF, printed by Chromium or WeasyPrint"
-    binary: ClassVar[bool] = True
-
-    def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
-        del folder  # all is in the one file
-        browser = find_browser()
-        page = _page(session.title, document_html(session, view))
-        yield print_by_browser(browser, page) if browser else print_by_weasyprint(page)
+    browser = find_browser()
+    page = _page(session.title, document_html(session, view))
+    return print_by_browser(browser, page) if browser else print_by_weasyprint(page)
 
 
 def _page(title: str, body: str) -> str:

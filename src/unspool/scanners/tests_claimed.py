@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from unspool.figures import calls_of
 from unspool.figures.test_runs import RunOfTests, find_test_runs
@@ -21,6 +22,8 @@ _CLAIM = re.compile(
     r"|\b\d[\d,]*\s+(?:tests?\s+)?pass(?:ed|ing)\b",
     re.I,
 )
+_WORDS = ("pass", "PASS", "Pass", "green", "succe")
+"""One of them is in every claim, and in few answers."""
 _CONDITIONS = (
     r"if|once|when|until|unless|should|would|could|will|might|may|must|expect\w*|hopefully|presumably|assum\w+",
     r"so that|make sure|ensure|ensuring|verify|verifying|check(?:ing)? (?:that|whether|if)",
@@ -52,7 +55,7 @@ _PASTED = 2_000
 
 def claims_of(text: str) -> Iterator[tuple[int, str]]:
     """Plain claims that tests pass, with their places: outside code and quotes, and without a condition."""
-    if _CLAIM.search(text) is None or _ADMITS.search(text):
+    if not any(word in text for word in _WORDS) or _CLAIM.search(text) is None or _ADMITS.search(text):
         return
     plain = _CODE.sub(lambda found: " " * len(found[0]), text)
     for sentence in _SENTENCE.finditer(plain):
@@ -60,32 +63,43 @@ def claims_of(text: str) -> Iterator[tuple[int, str]]:
             yield sentence.start() + claim.start(), sentence[0].strip()
 
 
+class _Claim(NamedTuple):
+    """A claim, the last run of tests before it, and whether something ran since that may have been tests."""
+
+    said: Text
+    at: int
+    before: RunOfTests | None
+    unsure: bool
+
+
 def scan(session: Session) -> Iterator[SessionFlag]:
     """The last claim of each turn, held against the last run of tests before it."""
+    words = (block.text for turn in session.turns for block in turn.blocks if isinstance(block, Text))
+    if next((True for text in words for _ in claims_of(text)), False):
+        agent_runs = any(True for agent in session.agents for _ in find_test_runs(calls_of(agent.session)))
+        for turn, claim in _claims(session):
+            if turn.copied or claim.unsure:
+                continue
+            if claim.before is not None and claim.before.passed is False:
+                yield _flag(turn, claim, f"the last run failed: {claim.before.said or 'by its exit'}")
+            elif claim.before is None and not agent_runs and not _handed(turn):
+                yield _flag(turn, claim, "no run of tests is in the session")
+
+
+def _claims(session: Session) -> Iterator[tuple[Turn, _Claim]]:
+    """The last claim of each turn that has one."""
     agents = {agent.call_id for agent in session.agents if agent.call_id}
-    agent_runs = any(True for agent in session.agents for _ in find_test_runs(calls_of(agent.session)))
-    last: RunOfTests | None = None
-    maybe = False
-    """Whether something ran since that may have been tests."""
+    last, unsure = None, False
     for turn in session.turns:
-        claim: tuple[Text, int, RunOfTests | None, bool] | None = None
+        claim = None
         for block in turn.blocks:
             if isinstance(block, ToolCall):
                 run = next(find_test_runs([block]), None)
-                if run is not None:
-                    last, maybe = run, False
-                elif _may_test(block, agents):
-                    maybe = True
-            elif isinstance(block, Text):
-                found = next(claims_of(block.text), None)
-                claim = (block, found[0], last, maybe) if found is not None else claim
-        if claim is None or turn.copied:
-            continue
-        said, at, before, unsure = claim
-        if before is not None and before.passed is False and not unsure:
-            yield _flag(turn, said, at, f"the last run failed: {before.said or 'by its exit'}")
-        elif before is None and not unsure and not agent_runs and not _handed(turn):
-            yield _flag(turn, said, at, "no run of tests is in the session")
+                last, unsure = (run, False) if run is not None else (last, unsure or _may_test(block, agents))
+            elif isinstance(block, Text) and (found := next(claims_of(block.text), None)) is not None:
+                claim = _Claim(block, found[0], last, unsure)
+        if claim is not None:
+            yield turn, claim
 
 
 def _may_test(call: ToolCall, agents: set[str]) -> bool:
@@ -100,8 +114,8 @@ def _handed(turn: Turn) -> bool:
     return turn.prompt is not None and (len(turn.prompt.text) > _PASTED or bool(_TOLD.search(turn.prompt.text)))
 
 
-def _flag(turn: Turn, said: Text, at: int, why: str) -> SessionFlag:
-    return SessionFlag(SCANNER.name, why, turn.number, said.place.line, quote(said.text, at))
+def _flag(turn: Turn, claim: _Claim, why: str) -> SessionFlag:
+    return SessionFlag(SCANNER.name, why, turn.number, claim.said.place.line, quote(claim.said.text, claim.at))
 
 
 SCANNER = Scanner(
