@@ -10,6 +10,7 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import session as session_of
 from tests.scanners.labelled import ENDS, TESTS_CLAIMED, claimed_session, ended_session
+from tests.waiting import ending
 from unspool.errors import UsageProblem
 from unspool.model import Session
 from unspool.scanners import SCANNERS, own_scanners, scan_session
@@ -111,3 +112,13 @@ def test_real_sessions_are_flagged_as_a_reader_would(shared: Path) -> None:
     logs = Library([shared / "corpora" / "claude"]).logs()
     found = {(flag.scanner, log.session_id[:8]) for log in logs for flag in scan_log(log).flags}
     assert found == {("unclean-end", one) for one in UNCLEAN}
+
+
+@pytest.mark.parametrize(
+    "piece", ["all ", "1,", "1 tests ", "the new new ", "✅ ", "```", '"', "> pass\n", "pass. ", "if pass"]
+)
+def test_answers_made_to_be_slow_come_to_their_end(piece: str) -> None:
+    log = LogBuilder().prompt("Mend")
+    log.assistant(log.text(piece * (400_000 // len(piece)) + " pass"))
+    with ending():
+        scan_session(session_of(log))

@@ -14,12 +14,12 @@ _KINDS = "unit|integration|end-to-end|e2e|existing|new|other|remaining|relevant|
 _TESTS = rf"(?:(?:{_KINDS})\s+)*(?:tests?|specs?|test suite|test cases?|suite)"
 _PASSES = r"pass(?:es|ed|ing)?\b"
 _CLAIM = re.compile(
-    rf"\b(?:all|every|both|the|\d[\d,]*)\s+(?:\d[\d,]*\s+|of the\s+|of\s+)?{_TESTS}\s+(?:\w+ly\s+)?"
+    rf"\b(?:all|every|both|the|\d[\d,]{0, 12})\s+(?:\d[\d,]{0, 12}\s+|of the\s+|of\s+)?{_TESTS}\s+(?:\w+ly\s+)?"
     rf"(?:now\s+|still\s+|all\s+)*(?:{_PASSES}|(?:is|are)\s+(?:now\s+|still\s+|all\s+)*(?:passing|green)\b"
     r"|succeed(?:s|ed)?\b|ran successfully)"
     rf"|\b{_TESTS}\s+(?:are\s+)?(?:now\s+|all\s+)+(?:{_PASSES}|green\b)"
     rf"|(?:✅|✓|✔)\s*\**(?:all\s+)?{_TESTS}\s+{_PASSES}"
-    r"|\b\d[\d,]*\s+(?:tests?\s+)?pass(?:ed|ing)\b",
+    r"|\b\d[\d,]{0,12}\s+(?:tests?\s+)?pass(?:ed|ing)\b",
     re.I,
 )
 _WORDS = ("pass", "PASS", "Pass", "green", "succe")
@@ -49,12 +49,15 @@ _MAYBE = re.compile(
 )
 """Commands that may have run tests in a way that is not known."""
 _TOLD = re.compile(r"\d+ (?:passed|failed)|tests? pass", re.I)
+_LONGEST = 50_000
+"""Characters of an answer that are looked through, the last."""
 _PASTED = 2_000
 """Characters from which on a prompt may hold what somebody's own run printed."""
 
 
 def claims_of(text: str) -> Iterator[tuple[int, str]]:
     """Plain claims that tests pass, with their places: outside code and quotes, and without a condition."""
+    text = text[-_LONGEST:]
     if not any(word in text for word in _WORDS) or _CLAIM.search(text) is None or _ADMITS.search(text):
         return
     plain = _CODE.sub(lambda found: " " * len(found[0]), text)
