@@ -12,14 +12,15 @@ from unspool.scanners.base import Scanner, SessionFlag, quote
 
 _KINDS = "unit|integration|end-to-end|e2e|existing|new|other|remaining|relevant|backend|frontend"
 _TESTS = rf"(?:(?:{_KINDS})\s+)*(?:tests?|specs?|test suite|test cases?|suite)"
+_NUMBER = r"\d[\d,]{0,12}"
 _PASSES = r"pass(?:es|ed|ing)?\b"
 _CLAIM = re.compile(
-    rf"\b(?:all|every|both|the|\d[\d,]{0, 12})\s+(?:\d[\d,]{0, 12}\s+|of the\s+|of\s+)?{_TESTS}\s+(?:\w+ly\s+)?"
+    rf"\b(?:all|every|both|the|{_NUMBER})\s+(?:{_NUMBER}\s+|of the\s+|of\s+)?{_TESTS}\s+(?:\w+ly\s+)?"
     rf"(?:now\s+|still\s+|all\s+)*(?:{_PASSES}|(?:is|are)\s+(?:now\s+|still\s+|all\s+)*(?:passing|green)\b"
     r"|succeed(?:s|ed)?\b|ran successfully)"
     rf"|\b{_TESTS}\s+(?:are\s+)?(?:now\s+|all\s+)+(?:{_PASSES}|green\b)"
     rf"|(?:✅|✓|✔)\s*\**(?:all\s+)?{_TESTS}\s+{_PASSES}"
-    r"|\b\d[\d,]{0,12}\s+(?:tests?\s+)?pass(?:ed|ing)\b",
+    rf"|\b{_NUMBER}\s+(?:tests?\s+)?pass(?:ed|ing)\b",
     re.I,
 )
 _WORDS = ("pass", "PASS", "Pass", "green", "succe")
