@@ -5,7 +5,7 @@ the single request (length of its prompt, day, speed, tier), so price calls firs
 `Spend` does so one call at a time. What the agent wrote itself, without a model, costs nothing.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -126,7 +126,7 @@ class PriceTable:
         """What requests of a ledger cost together. Those of a day with the same terms are priced alike, as long as
         none of their prices is missing, and so are added up before they are priced."""
         spend, floor = Spend(self), False
-        sums: dict[tuple[CallTerms, int | None, bool], list[int]] = {}
+        alike: defaultdict[tuple[CallTerms, int | None, bool], list[tuple[int, ...]]] = defaultdict(list)
         known: dict[tuple[CallTerms, int | None], ModelPrice | None] = {}
         for _, _, time, terms, figures, final in calls:
             floor = floor or not final
@@ -138,12 +138,10 @@ class PriceTable:
                 spend.add(priced_call(terms, time, Usage(*figures)))
                 continue
             long = price.above is not None and figures[0] + figures[2] + figures[3] > price.above.tokens
-            before = sums.setdefault((*day, long), [0] * len(figures))
-            input_, output, read, write, hour, *others = figures
-            clamped = input_, output, read, write, min(hour, write), *others
-            before[:] = [one + more for one, more in zip(before, clamped, strict=True)]
-        for (terms, number, long), summed in sums.items():
-            input_, output, read, write, hour, searches, fetches, thought = summed
+            sound = figures[4] <= figures[3]  # no more can live an hour than was written
+            alike[*day, long].append(figures if sound else (*figures[:4], figures[3], *figures[5:]))
+        for (terms, number, long), group in alike.items():
+            input_, output, read, write, hour, searches, fetches, thought = map(sum, zip(*group, strict=True))
             used = Usage(input_, output, read, write, hour, searches, fetches, thought)
             spend.add_sum(priced_call(terms, None if number is None else number * _DAY, used), long=long)
         total = spend.total()
