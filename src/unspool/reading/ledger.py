@@ -212,15 +212,19 @@ def _figures(usage: Usage) -> tuple[int, ...]:
     )
 
 
-def sum_by_model(calls: Iterable[Call]) -> tuple[Call, ...]:
-    """The calls summed where model, speed, tier and place agree; the key is what they have in common."""
-    sums: dict[str, Call] = {}
-    for call in calls:
-        key = ":".join(filter(None, (call.model, call.speed, call.tier, call.geo)))
-        before = sums.get(key)
-        usage = call.usage if before is None else before.usage + call.usage
-        sums[key] = Call(key, call.model, usage, None, call.speed, call.tier, call.geo)
-    return tuple(sums.values())
+def sum_by_model(ledger: CallLedger) -> tuple[Call, ...]:
+    """The requests summed where model, speed, tier and place agree; the key is what they have in common."""
+    alike: dict[str, tuple[_Terms, list[_Figures], list[bool]]] = {}
+    for _, _, _, terms, figures, final in ledger.rows():
+        _, rows, finals = alike.setdefault(":".join(filter(None, terms)), (terms, [], []))
+        rows.append(figures)
+        finals.append(final)
+    found = []
+    for key, ((model, speed, tier, geo), rows, finals) in alike.items():
+        input_, output, read, write, hour, searches, fetches, thought = map(sum, zip(*rows, strict=True))
+        usage = Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not all(finals))
+        found.append(Call(key, model, usage, None, speed, tier, geo))
+    return tuple(found)
 
 
 class CallEnds:

@@ -202,9 +202,10 @@ class Library:
     def _files(self) -> list[FoundLog]:
         """Every file that holds a session: one may lie in several places."""
         here = discover_logs(self.sources)
+        if self.kept is None:
+            return list(filter(self._is_meant, here))
         there = {os.path.realpath(path) for log in here for path in (log.path, *(one.path for one in log.agents))}
-        gone = self.kept.logs(there) if self.kept is not None else []
-        return list(filter(self._is_meant, (*here, *gone)))
+        return list(filter(self._is_meant, (*here, *self.kept.logs(there))))
 
     def _others(self, found: FoundLog) -> list[FoundLog]:
         """The other files of a session that may hold something that its own does not; of kept ones the index knows."""
