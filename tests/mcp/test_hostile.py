@@ -112,6 +112,7 @@ def test_whoever_wants_it_gets_it_unredacted_and_still_inert(tmp_path: Path) -> 
         ("read", {"session": "\x00../.."}),
         ("blame", {"path": "/proc/self/mem"}),
         ("blame", {"path": "\x00"}),
+        ("blame", {"path": "/dev/zero"}),
         ("file_history", {"path": "%_\\"}),
         ("usage", {"by": "colour"}),
         ("solved", {"error": "1 2 3 0x44"}),

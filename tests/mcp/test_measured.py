@@ -60,7 +60,7 @@ Measure = Callable[[Asked, dict[str, tuple[str, dict[str, Any]]], Path], None]
 
 
 @pytest.fixture
-def measure(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Measure:
+def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
     """Asks each question, and compares the answer with the logs of the sessions that it names; with all of them where
     it names none."""
     named: list[str] = []
@@ -82,10 +82,8 @@ def measure(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
             tokens = estimate_tokens(asked.text(tool, **given))
             rows.append((words, tokens, sum(logs[key] for key in {*named}) or sum(logs.values())))
         told, read = sum(row[1] for row in rows), sum(row[2] for row in rows)
-        with capsys.disabled():
-            print()  # noqa: T201
-            for words, tokens, raw in (*rows, ("all ten", told, read)):
-                print(f"| {words} | {tokens:,} | {raw:,} | {raw // tokens:,} |")  # noqa: T201
+        for words, tokens, raw in (*rows, ("all ten", told, read)):
+            print(f"| {words} | {tokens:,} | {raw:,} | {raw // tokens:,} |")  # noqa: T201
         assert told * 20 <= read
 
     return measured
@@ -103,7 +101,7 @@ TOOLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("budget", [200, 300, 500, 2_000, 8_000])
+@pytest.mark.parametrize("budget", [300, 500, 2_000, 8_000])
 @pytest.mark.parametrize(("tool", "given"), TOOLS, ids=str)
 def test_no_answer_takes_more_than_its_budget(
     long_session: Asked, tool: str, given: dict[str, Any], budget: int

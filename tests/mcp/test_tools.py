@@ -151,7 +151,7 @@ def test_blame_names_prompts_and_people(tmp_path: Path, monkeypatch: pytest.Monk
     assert re.search(r"^\d+(?:-\d+)? exact S\d+\.1 \| Build a quay$", told, re.M)
     assert re.search(r"^\d+(?:-\d+)? person \w{10} \| Ana", told, re.M)
     assert "line" in asked.fault("blame", path="quay.py", first=9_000)
-    assert "Cannot read" in asked.fault("blame", path="no such file")
+    assert "no such file" in asked.fault("blame", path="no such file")
 
 
 def test_resources_and_prompts_lead_to_the_same(asked: Asked) -> None:

@@ -1,6 +1,7 @@
 """`unspool mcp`: the server that agents ask about past sessions."""
 
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,6 +72,10 @@ def command(archive: Path, http: bool, port: int | None, listing: ListingFlags, 
     if http:
         serve_http(server, port, lambda words: click.echo(f"unspool: {words}", err=True))
     else:
+        if sys.stdin.isatty():
+            click.echo(
+                "unspool: waiting for a client on standard input; --install lists this in one's settings.", err=True
+            )
         serve_stdio(server)
 
 

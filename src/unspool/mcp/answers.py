@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 QUOTE = "| "
 """All that follows it on a line is from a log."""
-LEAST, USUAL, MOST = 200, 2_000, 8_000
+LEAST, USUAL, MOST = 300, 2_000, 8_000
 """Tokens that an answer may be asked to keep to."""
 _FOOT = 60
 """Tokens that are kept free for the line that says what was left out."""
@@ -79,9 +79,10 @@ class Answer:
         self._left = budget - _FOOT - estimate_tokens(freshness)
 
     def add(self, told: str, quoted: str = "") -> bool:
-        """Put a line, with what is quoted after a bar; False where there is no room, and nothing is put."""
+        """Put a line, with what is quoted after a bar; False where there is no room, and nothing is put. The first is
+        cut instead, so that every answer leads on."""
         line = f"{told} {QUOTE}{quoted}" if told and quoted else f"{QUOTE}{quoted}" if quoted else told
-        return self._put(line)
+        return self._put(fit_text(line, self._left - 2) if not self._lines else line)
 
     def _put(self, line: str) -> bool:
         cost = estimate_tokens(f"{line}\n")

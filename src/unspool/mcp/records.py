@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from datetime import tzinfo
@@ -20,7 +20,7 @@ from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
 from unspool.prices import PriceTable
 from unspool.store.archive import Archive
-from unspool.store.index.database import Index
+from unspool.store.index.database import Index, OtherVersion
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
 from unspool.store.sync import SyncReport, sync
@@ -29,8 +29,8 @@ _PATIENCE = 1.0
 """Seconds that a call waits for what is new."""
 _CURRENT = 600.0
 """Seconds within which a session of the caller's folder was written to that is taken for the caller's own."""
-_OPEN = 4
-"""Sessions that are kept in memory."""
+_OPEN = 40_000_000
+"""Bytes of logs whose sessions are kept in memory; the last one is, however large."""
 
 
 class RecordSources(NamedTuple):
@@ -106,7 +106,13 @@ class Records:
 
     @contextmanager
     def index(self) -> Iterator[Index]:
-        with Index.open(self.place.archive, key=self.place.key, readonly=True) as index:
+        try:
+            opened = Index.open(self.place.archive, key=self.place.key, readonly=True)
+        except (NotFound, OtherVersion):
+            if not self.place.synced:
+                raise
+            raise NotFound("The index is being made; ask again in a while.") from None
+        with opened as index:
             yield index
 
     @contextmanager
@@ -118,20 +124,8 @@ class Records:
         kept = KeptSessions(self.place.archive, self.place.key)
         return Library(self.place.sources, self.place.prices, kept if kept.there else None)
 
-    def find(self, name: str, library: Library, without: Sequence[str] = ()) -> FoundLog:
-        """The log of an id, of its beginning, of a piece of a title, or `latest` but for those of `without`.
-
-        A path or an address is no name here: nothing is read that is not in the library.
-        """
-        if name != "latest":
-            return library.find(name)
-        found = next((log for log in library.logs() if log.session_id not in without), None)
-        if found is None:
-            raise NotFound("There is no session yet.")
-        return found
-
     def open(self, found: FoundLog, library: Library) -> Session:
-        """A session, whole; those that were asked for last are in memory as long as their logs stay as they are."""
+        """A session, whole; those that were opened last are in memory as long as their logs stay as they are."""
         key = found.path, found.modified, found.size
         with self._lock:
             held = self._opened.get(key)
@@ -140,7 +134,7 @@ class Records:
         session = library.open(found)
         with self._lock:
             self._opened[key] = session
-            while len(self._opened) > _OPEN:
+            while len(self._opened) > 1 and sum(size for _, _, size in self._opened) > _OPEN:
                 self._opened.popitem(last=False)
         return session
 

@@ -16,6 +16,7 @@ from unspool.mcp.answers import LEAST, MOST, SUBAGENT, USUAL, Answer, Quoter, Re
 from unspool.mcp.reading import SessionReader
 from unspool.mcp.records import Records
 from unspool.model import Session
+from unspool.reading.prompts import plans_of
 from unspool.store.index.billing import UsageFilter
 from unspool.store.index.conditions import IS_LISTED
 from unspool.store.index.filters import sessions_holding
@@ -32,11 +33,15 @@ from unspool.store.library.solved_errors import ErrorSources, FoundSolution, fin
 Budget = Annotated[int, Field(ge=LEAST, le=MOST)]
 Start = Annotated[int, Field(ge=0, le=100_000_000)]
 Limit = Annotated[int, Field(ge=1, le=30)]
-Current = bool
 Since = Annotated[str, Field(max_length=40, description="2026-01-31 or 3d.")]
 Short = Annotated[str, Field(max_length=400)]
 _QUERY = "Words; project: agent: tool: file: is:error since:"
+_FRESH = 90
+"""Characters of the line that says how fresh an answer is."""
 _MOST_FILES = 12
+_LOOKED = 100_000
+_LARGEST = 16_000_000
+"""Bytes of a file whose lines are asked about."""
 _TOUCHES = 20
 _ERRORS = 4
 """Changes of a file, and errors, that one answer tells at most."""
@@ -63,7 +68,7 @@ class Tools:
         query: Annotated[str, Field(max_length=1_000, description=_QUERY)],
         limit: Limit = 8,
         start: Start = 0,
-        include_current: Current = False,
+        include_current: bool = False,
         max_tokens: Budget = USUAL,
     ) -> str:
         """Find what was said and done in past sessions."""
@@ -96,7 +101,7 @@ class Tools:
         since: Since = "",
         limit: Limit = 15,
         start: Start = 0,
-        include_current: Current = False,
+        include_current: bool = False,
         max_tokens: Budget = USUAL,
     ) -> str:
         """List past sessions, newest first."""
@@ -154,7 +159,7 @@ class Tools:
         self,
         path: Short,
         start: Start = 0,
-        include_current: Current = False,
+        include_current: bool = False,
         max_tokens: Budget = USUAL,
     ) -> str:
         """Which sessions and prompts changed a file, newest first."""
@@ -166,7 +171,7 @@ class Tools:
                 for file in files:
                     answer.add(human.count(file.changes, "change"), self._quoter.line(file.name, 200))
                 return answer.text()
-            touches = file_touches(index.db, files[0].name, CHANGES, start + _TOUCHES + 1 + 50 * len(skipped))
+            touches = file_touches(index.db, files[0].name, CHANGES, _LOOKED)
             shown = [one for one in touches if one.key not in skipped][start:]
             prompts = touch_prompts(index.db, archive, shown[:_TOUCHES])
         for number, (one, prompt) in enumerate(zip(shown, prompts, strict=False)):
@@ -188,13 +193,16 @@ class Tools:
     ) -> str:
         """Which prompt, commit or person wrote lines of a file."""
         answer, library = self._begun(max_tokens), self._records.library()
+        place = Path(path).absolute()
+        if not place.is_file() or place.stat().st_size > _LARGEST:
+            raise NotFound("There is no such file, or it is too large.")
 
         @lru_cache(maxsize=64)
         def opened(key: str) -> Session:
-            return self._records.open(self._records.find(key, library), library)
+            return self._records.open(library.find(key), library)
 
         with self._records.index() as index:
-            found = blame_file(BlameSources(index.db, opened, library.companions), Path(path).absolute())
+            found = blame_file(BlameSources(index.db, opened, library.companions), place)
         lines = [line for line in found.lines if first <= line.number <= last]
         if not lines:
             raise NotFound(f"The file has {human.count(len(found.lines), 'line')}.")
@@ -246,7 +254,7 @@ class Tools:
     def solved(
         self,
         error: Annotated[str, Field(min_length=3, max_length=4_000)],
-        include_current: Current = False,
+        include_current: bool = False,
         max_tokens: Budget = USUAL,
     ) -> str:
         """How an error was solved before, step by step."""
@@ -254,7 +262,7 @@ class Tools:
         library = self._records.library()
 
         def opened(key: str) -> Session:
-            return self._records.open(self._records.find(key, library), library)
+            return self._records.open(library.find(key), library)
 
         with self._records.index() as index, self._records.archive() as archive:
             sources = ErrorSources(index.db, archive, opened)
@@ -278,12 +286,19 @@ class Tools:
             failed = " failed" if step.failed else ""
             yield f"  {self._references.of(key, step.turn, step.block)} {step.kind}{failed}", line(step.text, 260)
 
-    def opened(self, session: str) -> Session:
-        """The session that a reference means."""
-        return self._open(self._references.parse(session).name)[1]
+    def plans(self, session: str) -> str:
+        """The plans of a session, with what became of each."""
+        answer, (_, opened) = self._begun(MOST), self._open(self._references.parse(session).name)
+        for one in plans_of(opened.turns):
+            answer.add(one.status, self._quoter.line(one.title))
+            if answer.add_quoted(self._quoter.lines(one.text)) is not None:
+                return answer.text("the plan is longer")
+        if answer.is_empty:
+            answer.add("The session has no plan.")
+        return answer.text()
 
     def _begun(self, budget: int) -> Answer:
-        return Answer(budget, self._quoter.line(self._records.freshness.told(), 160))
+        return Answer(budget, self._quoter.line(self._records.freshness.told(), _FRESH))
 
     def _skipped(self, include_current: bool) -> list[str]:
         return [] if include_current else self._records.current()
@@ -292,7 +307,7 @@ class Tools:
         """The session of a name, with what it is referred to by."""
         library = self._records.library()
         whole, _, subagent = name.partition(SUBAGENT)
-        found = self._records.find(whole, library, self._records.current() if whole == "latest" else ())
+        found = library.find(self._latest() if whole == "latest" else whole)
         session = self._records.open(found, library)
         if not subagent:
             return found.session_id, session
@@ -301,6 +316,16 @@ class Tools:
         if member is None:
             raise NotFound("There is no such subagent.")
         return subagent_key(found.session_id, subagent), member
+
+    def _latest(self) -> str:
+        """The id of the newest session that is not the caller's."""
+        skipped = self._records.current()
+        with self._records.index() as index:
+            rows = index.db.execute(_SESSIONS, ("%", 0, 1 + len(skipped))).fetchall()
+        found = next((str(row[0]) for row in rows if row[0] not in skipped), None)
+        if found is None:
+            raise NotFound("There is no other session yet.")
+        return found
 
     def _named(self, project: str, title: str) -> str:
         return self._quoter.line(f"{human.last_part(project)}: {title}" if project else title)
