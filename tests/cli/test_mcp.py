@@ -8,7 +8,9 @@ import pytest
 
 from tests.cli.archived import Synced
 from tests.cli.running import FIRST_LIGHT, run
+from tests.log_builder.builder import LogBuilder
 from tests.mcp.test_hostile import KEY
+from tests.store.index.synced import kept
 from tests.test_architecture import imported_by
 from unspool.cli.mcp_cmd import made_quoter
 from unspool.cli.settings import redacts_answers
@@ -69,7 +71,14 @@ def test_what_makes_no_sense_is_said(words: str, said: str) -> None:
 def test_redaction_is_on_unless_a_setting_says_no(value: str, redacts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNSPOOL_MCP_REDACT", value)
     assert redacts_answers() is redacts
-    assert (made_quoter().text(f"the key is {KEY}") == f"the key is {KEY}") is not redacts
+    assert (made_quoter(Path("nowhere")).text(f"the key is {KEY}") == f"the key is {KEY}") is not redacts
+
+
+def test_whose_folders_sessions_worked_in_is_not_told(tmp_path: Path) -> None:
+    log = LogBuilder(session_id="abroad", cwd="/Users/wilhelmine/quay")
+    archive = kept(tmp_path, log.prompt("Hello").assistant(log.text("Hello.")))
+    assert "wilhelmine" not in made_quoter(archive).text("as wilhelmine said")
+    assert "wilhelmine" in made_quoter(tmp_path / "nowhere").text("as wilhelmine said")
 
 
 def test_rules_that_cannot_be_read_let_nothing_leave(home: Path) -> None:

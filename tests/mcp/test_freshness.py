@@ -64,3 +64,20 @@ def test_a_sync_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "Where is the buoy?" in told
     assert told.endswith("could not be kept: The disk is full.")
     assert Freshness(asked.place._replace(synced=False)).told().endswith(" old")
+
+
+def test_what_a_subagent_goes_on_to_say_is_read(tmp_path: Path) -> None:
+    log = LogBuilder(session_id="parent")
+    use = log.agent_use("general-purpose", "Look", "Look at it")
+
+    def build(child: LogBuilder) -> None:
+        child.assistant(child.text("Looking."))
+
+    log.prompt("Look").assistant(use).subagent(use, "general-purpose", "Look", build)
+    asked = Asked(tmp_path, log)
+    subagent = asked.text("read", session="parent").partition("subagent ")[2].split()[0]
+    assert "Looking." in asked.text("read", session=subagent)
+    (child,) = log.children
+    child.assistant(child.text("Seen."))  # type: ignore[attr-defined]
+    (asked.source / child.path).write_bytes(child.to_bytes())
+    assert "Seen." in asked.text("read", session=subagent)

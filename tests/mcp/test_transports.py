@@ -151,3 +151,17 @@ def test_nobody_gets_in_without_token_or_by_another_name(served: Served) -> None
     for rubbish in (b"", b"not json", b"[" * 50_000, b"\xff", b"[]"):
         assert served.asked(rubbish) in (400, 422)
     assert served.asked() == 200
+
+
+def test_a_token_that_was_given_is_not_printed() -> None:
+    process = started("--http", "--port", str(free_port()), UNSPOOL_MCP_TOKEN="a-token-of-mine")
+    with ending(), process:
+        assert process.stderr is not None
+        told = process.stderr.readline().decode()
+        port = re.search(r":(\d+)/mcp", told)
+        assert port
+        assert Served(int(port[1]), "a-token-of-mine").asked() == 200
+        process.terminate()
+        process.communicate()
+    assert "a-token-of-mine" not in told
+    assert "UNSPOOL_MCP_TOKEN" in told

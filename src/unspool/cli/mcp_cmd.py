@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,7 +69,7 @@ def command(archive: Path, http: bool, port: int | None, listing: ListingFlags, 
     synced = fresh.is_synced(archive, no_sync=no_sync)
     sources, key = settings.chosen_sources(()), options.key_of(archive)
     place = RecordSources(archive, sources, key, settings.price_table(), settings.chosen_zone(), synced)
-    server = make_server(Records(place), made_quoter())
+    server = make_server(Records(place), made_quoter(archive, key))
     if http:
         serve_http(server, port, lambda words: click.echo(f"unspool: {words}", err=True))
     else:
@@ -88,8 +89,8 @@ def _change_client(name: str, *, there: bool, yes: bool) -> None:
     confirm_plan(client_entry(name, there=there), yes=yes)
 
 
-def made_quoter() -> "Quoter":
-    """Redacts by the user's own rules and names, unless the settings say not to."""
+def made_quoter(archive: Path, key: str | None = None) -> "Quoter":
+    """Redacts by the user's own rules and names and those of the folders of sessions, unless settings say not to."""
     from unspool.mcp.answers import Quoter
     from unspool.redact.finder import Finder
     from unspool.redact.rules import PersonalNames
@@ -100,4 +101,13 @@ def made_quoter() -> "Quoter":
         rules = options.redaction_rules()
     except UnspoolError as problem:
         raise UsageProblem(f"Nothing leaves unless your rules can be read: {problem}") from None
-    return Quoter(Finder(rules, PersonalNames.of(os.environ)))
+    return Quoter(Finder(rules, PersonalNames.of(os.environ, _folders(archive, key))))
+
+
+def _folders(archive: Path, key: str | None) -> list[str]:
+    """The folders that sessions worked in, as far as there is an index yet."""
+    from unspool.store.index.database import Index
+
+    with suppress(UnspoolError), Index.open(archive, key=key, readonly=True) as index:
+        return [str(project) for (project,) in index.db.execute("SELECT DISTINCT project FROM session")]
+    return []

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import apsw
 
 from unspool import human
-from unspool.agents import FoundLog
+from unspool.agents import FoundAgent, FoundLog
 from unspool.agents.mcp_clients import SESSION_VARIABLES
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
@@ -126,7 +126,7 @@ class Records:
 
     def open(self, found: FoundLog, library: Library) -> Session:
         """A session, whole; those that were opened last are in memory as long as their logs stay as they are."""
-        key = found.path, found.modified, found.size
+        key = found.path, found.modified, found.size + sum(map(_size, found.agents))
         with self._lock:
             held = self._opened.get(key)
         if held is not None:
@@ -149,3 +149,11 @@ class Records:
             query = "SELECT key, project FROM session WHERE ended > ?"
             rows = index.db.execute(query, (time.time() - _CURRENT,)).fetchall()
         return [str(key) for key, project in rows if project and f"{here}/".startswith(f"{str(project).rstrip('/')}/")]
+
+
+def _size(agent: FoundAgent) -> int:
+    """Bytes of a subagent's log, which may grow while that of its session does not."""
+    try:
+        return Path(agent.path).stat().st_size
+    except OSError:
+        return 0
