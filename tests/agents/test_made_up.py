@@ -32,6 +32,7 @@ WORKS = {
     "sync": "sync -s SOURCE",
     "search": "search granite",
     "compare": f"compare {SESSION} {SESSION} -s SOURCE",
+    "outline": f"outline {SESSION} -s SOURCE",
     "usage": "usage",
     "stats": "stats",
     "doctor": "doctor -s SOURCE",
@@ -52,6 +53,8 @@ LACKS = {
 }
 APART = {
     "share": "is tried with every agent's story in test_stories",
+    "solved": "tells of errors, which no call of this agent meets",
+    "mcp": "runs on; what it tells is what search, outline and the others tell",
     "blame": "tells of files, which no call of this agent changes",
     "commits": "tells of files, which no call of this agent changes",
     "why": "tells of files, which no call of this agent changes",

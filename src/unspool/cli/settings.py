@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unspool.copies.treatment import Treatment
     from unspool.prices import PriceTable
 
-_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE", "UNSPOOL_SYNC")
+_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE", "UNSPOOL_SYNC", "UNSPOOL_MCP_REDACT")
 _WARNED = "unspool.settings.warned"
 
 
@@ -77,6 +77,12 @@ def chosen_sync() -> str:
     """Which archive commands bring up to date before they answer: usual, any, never."""
     found = _settings()
     return found.sync if found else "usual"
+
+
+def redacts_answers() -> bool:
+    """Whether what agents are told goes through the redaction first."""
+    found = _settings()
+    return found.mcp_redact if found else True
 
 
 def chosen_presets() -> "dict[str, Treatment]":

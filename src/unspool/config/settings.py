@@ -155,6 +155,8 @@ class Settings(msgspec.Struct, frozen=True):
     """Which archive `search`, `usage` and `stats` bring up to date before they answer."""
     prices: str = ""
     """A price file to lay over the built-in list; empty for the usual place."""
+    mcp_redact: bool = True
+    """Whether the answers of `unspool mcp` are redacted."""
 
     @property
     def zone(self) -> tzinfo | None:
@@ -180,7 +182,7 @@ class SettingField(NamedTuple):
     """What is wrong with a value; empty where it is right."""
     choices: tuple[str, ...] = ()
     kind: str = "text"
-    """How it is typed: choice, many, lines, number or text."""
+    """How it is typed: choice, many, lines, number, switch or text."""
 
     @property
     def variable(self) -> str:
@@ -192,9 +194,18 @@ class SettingField(NamedTuple):
         text = text.strip()
         if self.kind == "number":
             return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else text
+        if self.kind == "switch":
+            return _SWITCHES.get(text.lower(), text)
         if self.kind in ("many", "lines"):
             return [part.strip() for part in text.replace(",", "\n").split("\n") if part.strip()]
         return text
+
+
+_SWITCHES = {"true": True, "false": False}
+
+
+def _switch(value: Any) -> str:
+    return "" if isinstance(value, bool) else "must be true or false"
 
 
 def _one_of(*known: str) -> Callable[[Any], str]:
@@ -234,6 +245,7 @@ def _path(value: Any) -> str:
 
 
 _LATER = "Read at the next start."
+_MCP = f"Whether `unspool mcp` replaces secrets and names in what agents are told. {_LATER}"
 _SOURCES = f"Folders of logs, one a line; none: the usual ones. {_LATER}"
 _SYNC = "What `search`, `usage` and `stats` bring up to date first: the usual archive, any that is named, or none."
 FIELDS = (
@@ -249,6 +261,7 @@ FIELDS = (
     SettingField("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
     SettingField("sources", "Sources", _SOURCES, _texts, (), "lines"),
     SettingField("sync", "Kept by commands", _SYNC, _one_of(*SYNCS), SYNCS, "choice"),
+    SettingField("mcp_redact", "Redacted for agents", _MCP, _switch, tuple(_SWITCHES), "switch"),
     SettingField("prices", "Price overrides", f"A price file laid over the built-in list prices. {_LATER}", _path),
 )
 FIELDS_BY_NAME: Mapping[str, SettingField] = {field.name: field for field in FIELDS}

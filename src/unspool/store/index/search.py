@@ -1,7 +1,7 @@
 """Search by words and filters, and which sessions touched a file."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import nlargest
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,14 +53,21 @@ DEFAULT = SearchRequest()
 
 
 def search_index(
-    db: apsw.Connection, archive: "Archive", query: SearchQuery, wanted: SearchRequest = DEFAULT
+    db: apsw.Connection,
+    archive: "Archive",
+    query: SearchQuery,
+    wanted: SearchRequest = DEFAULT,
+    clean: Callable[[str], str] = str,
 ) -> SearchResults:
-    """What a question finds. UsageProblem where a filter's value means nothing."""
+    """What a question finds. UsageProblem where a filter's value means nothing.
+
+    `clean` makes of a whole text what may be shown of it, before a snippet is cut out that could hold half a secret.
+    """
     patterns = word_patterns(query_terms(query.tree))
 
     def pick(texts: Sequence[str]) -> Snippet:
         """The piece with most of the words; the beginning where none stands there as it was typed."""
-        found = [(text, word_marks(text, patterns)) for text in texts]
+        found = [(text, word_marks(text, patterns)) for text in map(clean, texts)]
         text, marks = max(found, key=lambda one: len({number for _, number in one[1]}))
         return make_snippet(text, marks, wanted.context)
 
