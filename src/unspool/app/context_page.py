@@ -16,7 +16,6 @@ from unspool.app.stats_data import format_share
 from unspool.app.stats_tables import (
     StatsTable,
     TableCell,
-    bar_lengths,
     count_cells,
     csv_response,
     share_cell,
@@ -30,6 +29,7 @@ from unspool.render.transcript import request_nodes
 from unspool.site import summaries
 from unspool.site.page_template import Crumb
 from unspool.site.session_head import Tile
+from unspool.web.charts import bar_lengths
 
 _LISTED = 500
 """Requests that a page lists, the newest."""

@@ -77,6 +77,7 @@ def get_share(request: Request) -> Response:
 
 async def change_share(request: Request) -> Response:
     options = shares.options_of_change(read_json(request))
+    request.state.detail = shares.told_options(options)
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
     return JSONResponse(_data(request, await run_in_thread(share_store.change_options, hub(request), share, options)))
 
@@ -96,7 +97,7 @@ async def take_upload(request: Request, options: ShareOptions) -> HubShare:
         bundle = await spool_upload(request, folder, the.terms.upload)
         place = await run_in_thread(shares.new_address, the.store.db, who.id, key)
         share = await run_in_thread(share_store.keep_share, the, share_store.Upload(bundle, place, who.id, options))
-    request.state.target = share.address
+    request.state.target, request.state.detail = share.address, shares.told_options(options)
     return share
 
 
