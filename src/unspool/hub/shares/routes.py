@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from contextlib import suppress
+from email.utils import formatdate
 from typing import Any
 from urllib.parse import parse_qs, quote
 
@@ -167,7 +168,7 @@ def show_file(request: Request) -> Response:
         raise NotVisible(shares.NOTHING)
     found = shares.share_file(the.store.db, share.address, name)
     cache = NEVER if share.password else FOREVER if name.startswith(_ASSETS) else ASKING
-    headers = {}
+    headers = {"Last-Modified": formatdate(share.updated / 1000, usegmt=True)}
     if name == shares.BUNDLE:
         plain = "".join(one if one.isalnum() or one in " ._-" else "_" for one in share.title)[:80].strip() or "session"
         headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(plain)}.tar.gz"
@@ -175,6 +176,19 @@ def show_file(request: Request) -> Response:
     if name == shares.INDEX and is_stale(the, share):
         answer.background = BackgroundTask(remake_stale, the, share)
     return answer
+
+
+def show_version(request: Request) -> Response:
+    """How often the content of a share was replaced, and when: what its pages ask now and then; no reading of it."""
+    the = hub(request)
+    share = live_share(the.store.db, request.path_params["address"])
+    ticket = request.cookies.get(shares.COOKIE, "")
+    if share.password and not shares.ticket_holds(the.store.db, share.address, share.password, ticket):
+        raise NotVisible(shares.NOTHING)
+    headers = {"Cache-Control": NEVER if share.password else ASKING, "ETag": f'"{share.version}"', **_robots(share)}
+    if headers["ETag"] == request.headers.get("if-none-match"):
+        return Response(status_code=304, headers=headers)
+    return JSONResponse({"version": share.version, "updated": share.updated}, headers=headers)
 
 
 def show_asset(request: Request) -> Response:
@@ -258,5 +272,6 @@ ROUTES = (
     HubRoute("/{address}/", show_file, Needs.NOTHING, "share.read"),
     HubRoute("/{address}/", take_password, Needs.NOTHING, "share.open", "POST", body=8 * 1024),
     HubRoute("/{address}/assets/{asset}", show_asset, Needs.NOTHING),
+    HubRoute("/{address}/version.json", show_version, Needs.NOTHING),
     HubRoute("/{address}/{name:path}", show_file, Needs.NOTHING, "share.read"),
 )

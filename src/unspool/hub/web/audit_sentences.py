@@ -10,7 +10,7 @@ from unspool.hub.store.database import Database, batches, placeholders
 from unspool.site.session_rows import RowLink
 from unspool.site.summaries import shorten_line
 
-_DEEDS = {
+DEEDS = {
     "audit.accept": ("took the audit log as it is", "take the audit log as it is"),
     "audit.lost": ("lost readings while the database was away", "tell of lost readings"),
     "audit.read": ("read the audit log", "read the audit log"),
@@ -23,7 +23,7 @@ _DEEDS = {
     "hold.place": ("placed a legal hold on {}", "place a legal hold on {}"),
     "invitation.make": ("made an invitation", "make an invitation"),
     "invitation.revoke": ("revoked an invitation", "revoke an invitation"),
-    "invitation.take": ("came in by an invitation: {}", "come in by an invitation"),
+    "invitation.take": ("came in by an invitation", "come in by an invitation"),
     "permit.give": ("gave rights in {}", "give rights in {}"),
     "permit.take": ("took rights back in {}", "take rights back in {}"),
     "person.add": ("added {}", "add somebody"),
@@ -54,13 +54,13 @@ _DEEDS = {
     "token.revoke": ("revoked a token", "revoke a token"),
 }
 """What was done, and the same as something to do, by what the log calls it; `{}` is what it was done to."""
-_HERE = {"": "the hub", "hub": "the hub"}
+_BY_TARGET = ("browser.in", "invitation.take")
+"""Who did it is known once it is done."""
 
 
 class AuditSentence(NamedTuple):
     line: AuditLine
     parts: tuple[RowLink, ...]
-    """What it says after the name of who did it."""
     refused: bool
 
 
@@ -77,14 +77,16 @@ _NAMED = ("person", "subject", "session")
 
 
 def _parts(line: AuditLine, things: dict[str, RowLink]) -> Iterator[RowLink]:
-    done, infinitive = _DEEDS.get(line.what, (f"did {line.what} to {{}}", f"do {line.what} to {{}}"))
+    done, infinitive = DEEDS.get(line.what, (f"did {line.what} to {{}}", f"do {line.what} to {{}}"))
     refused = line.outcome.startswith("refused")
     said = done if line.outcome == "done" else infinitive
     before, gap, after = said.partition("{}")
-    thing = things.get(line.target) or RowLink(_HERE.get(line.target, line.target))
-    if line.outcome != "done":
-        before = f"wanted to {before}"
-    yield RowLink(before)
+    thing = things.get(line.target) or RowLink(line.target or ("the hub" if line.what == "policy.set" else "something"))
+    if line.what in _BY_TARGET and line.outcome == "done" and line.target in things:
+        yield thing
+    else:
+        yield RowLink(line.name or "Somebody", f"/audit?person={line.person}" if line.person else "", line.person)
+    yield RowLink(f" {before}" if line.outcome == "done" else f" wanted to {before}")
     if gap:
         yield thing
         yield RowLink(after)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -64,10 +65,16 @@ def snippet_pieces(snippet: Snippet) -> list[SnippetPiece]:
     return [*(piece for piece in made if piece.text), *([SnippetPiece("…", False)] if snippet.after else [])]
 
 
-def listed_sessions(db: Database, who: Person, found: Sequence[SessionFacts]) -> list[ListedSession]:
-    """Pushed sessions as every list shows them; the way to a story is offered where there is more in it than itself."""
+def listed_sessions(
+    db: Database, who: Person, found: Sequence[SessionFacts], *, of_project: bool = False
+) -> list[ListedSession]:
+    """Pushed sessions as every list shows them; the way to a story is offered where there is more in it than itself.
+
+    `of_project`: the list is of one project, and does not name it.
+    """
     stories = with_stories(db, who, list(found))
-    return [listed_session(facts, story=facts.id in stories) for facts in found]
+    rows = [listed_session(facts, story=facts.id in stories) for facts in found]
+    return [msgspec.structs.replace(row, links=row.links[1:]) for row in rows] if of_project else rows
 
 
 def listed_session(facts: SessionFacts, *, story: bool = False) -> ListedSession:
@@ -75,7 +82,7 @@ def listed_session(facts: SessionFacts, *, story: bool = False) -> ListedSession
     row = SessionRow(
         facts.id, title, facts.kind, branch=facts.branch, models=facts.models,
         started=moment_of(facts.started), ended=moment_of(facts.finished),
-        prompts=facts.turns, tool_calls=facts.calls, tool_errors=facts.errors,
+        prompts=facts.turns, tool_calls=facts.calls, files=facts.files, commits=facts.commits, tool_errors=facts.errors,
         tool_refusals=facts.refused, tool_interruptions=facts.interrupted, tool_unanswered=facts.unanswered,
         amount=Decimal(str(facts.cost)), known=not facts.unpriced and not facts.open,
     )  # fmt: skip
@@ -126,12 +133,20 @@ def home(request: Request) -> Response:
         done=done,
         quiet=quiet,
         spans=spans,
-        rows={one.row.id: one for one in listed_sessions(db, who, found)},
-        words={facts.id: shorten_line(facts.asked, _ASKED) for facts in found},
+        rows={one.row.id: one for one in listed_sessions(db, who, found, of_project=True)},
+        words={facts.id: _asked_words(facts) for facts in found},
         within=urlencode({"since": done.span.first, "until": done.span.last + timedelta(days=1)}) if done else "",
     )
 
 
+def _asked_words(facts: SessionFacts) -> str:
+    """What a session was asked first; nothing where its title says so already."""
+    words, title = shorten_line(facts.asked, _ASKED), shorten_line(facts.title, _ASKED)
+    return "" if words.rstrip("…").startswith(title.rstrip("…")) and len(words) < len(title) + _LITTLE else words
+
+
+_LITTLE = 40
+"""Characters that a prompt says more than a title, and that are not worth a line."""
 _WEEK, _ASKED, _UNDATED = 7, 140, 1970
 
 
