@@ -150,7 +150,7 @@ TABLE: dict[str, Row] = {
         "open", 303, lambda w: form(f"/{w.share}/", password="x"), READS, fixed(form(f"/{NONE}/", password="x"))),
     "GET /{address}/assets/{asset}": Row(
         "open", 200, at("/{share}/assets/look.css"), READS, at(f"/{NONE}/assets/look.css")),
-    "GET /{address}/version.json": Row("open", 200, at("/{share}/version.json"), READS, at(f"/{NONE}/version.json")),
+    "GET /{address}/version.js": Row("open", 200, at("/{share}/version.js"), READS, at(f"/{NONE}/version.js")),
     "GET /{address}/{name:path}": Row(
         "open", 200, at("/{share}/index.html"), READS, at("/{share}/../../nothing.html")),
     # Pages.

@@ -35,11 +35,14 @@ def found(tmp_path: Path) -> FoundLog:
 
 
 def followed(
-    found: FoundLog, monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], object], done: Callable[[], bool] = lambda: True
-) -> tuple[str, list[float]]:  # fmt: skip
+    found: FoundLog,
+    monkeypatch: pytest.MonkeyPatch,
+    *steps: Callable[[], object],
+    done: Callable[[], bool] = lambda: True,
+) -> tuple[str, list[float]]:
     """Why it is over, and when something was sent."""
     clock, times = Clock(*steps), list[float]()
-    monkeypatch.setattr(follow.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr("time.monotonic", lambda: clock.now)
 
     def send() -> bool:
         times.append(clock.now - 1000)
@@ -65,7 +68,12 @@ def test_what_is_added_is_sent_once_it_is_whole(found: FoundLog, monkeypatch: py
 def test_what_was_added_while_it_was_sent_first_is_sent_too(found: FoundLog) -> None:
     before, sent = FollowedLog(found, log_state(found)), list[int]()
     grow(found)()
-    assert follow_log(before, lambda: sent.append(1) is None, Clock(quiet, quiet, quiet), PACE) == ""
+
+    def send() -> bool:
+        sent.append(1)
+        return True
+
+    assert follow_log(before, send, Clock(quiet, quiet, quiet), PACE) == ""
     assert sent == [1]
 
 

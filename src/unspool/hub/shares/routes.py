@@ -179,7 +179,10 @@ def show_file(request: Request) -> Response:
 
 
 def show_version(request: Request) -> Response:
-    """How often the content of a share was replaced, and when: what its pages ask now and then; no reading of it."""
+    """How often the content of a share was replaced, and when: what its pages ask now and then; no reading of it.
+
+    As a script, which is all that the pages of a share may load: whatever is shared in them can ask for nothing else.
+    """
     the = hub(request)
     share = live_share(the.store.db, request.path_params["address"])
     ticket = request.cookies.get(shares.COOKIE, "")
@@ -188,7 +191,8 @@ def show_version(request: Request) -> Response:
     headers = {"Cache-Control": NEVER if share.password else ASKING, "ETag": f'"{share.version}"', **_robots(share)}
     if headers["ETag"] == request.headers.get("if-none-match"):
         return Response(status_code=304, headers=headers)
-    return JSONResponse({"version": share.version, "updated": share.updated}, headers=headers)
+    told = f'document.documentElement.dataset.shared = "{share.version:d} {share.updated:d}";\n'
+    return Response(told, headers=headers, media_type="text/javascript")
 
 
 def show_asset(request: Request) -> Response:
@@ -272,6 +276,6 @@ ROUTES = (
     HubRoute("/{address}/", show_file, Needs.NOTHING, "share.read"),
     HubRoute("/{address}/", take_password, Needs.NOTHING, "share.open", "POST", body=8 * 1024),
     HubRoute("/{address}/assets/{asset}", show_asset, Needs.NOTHING),
-    HubRoute("/{address}/version.json", show_version, Needs.NOTHING),
+    HubRoute("/{address}/version.js", show_version, Needs.NOTHING),
     HubRoute("/{address}/{name:path}", show_file, Needs.NOTHING, "share.read"),
 )

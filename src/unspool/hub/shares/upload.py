@@ -259,7 +259,6 @@ class HubSharePages(SharePages):
         return msgspec.structs.replace(
             usual,
             dress=head._replace(
-                policy=f"{head.policy}; connect-src 'self'",  # they ask whether there is more of it
                 styles=head.styles + styles,
                 scripts=head.scripts + scripts,
             ),

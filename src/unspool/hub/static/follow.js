@@ -46,32 +46,38 @@ document.addEventListener("DOMContentLoaded", () => {
     document.body.append(bar);
   }
 
+  /** What the hub says now, as a script: a page of a share may load nothing else. Nothing where it does not answer. */
+  const asked = () => new Promise((resolve) => {
+    const script = Object.assign(document.createElement("script"), { src: new URL("version.js", root) });
+    script.addEventListener("load", () => {
+      const [version, updated] = (document.documentElement.dataset.shared || "").split(" ").map(Number);
+      resolve(updated ? { version, updated } : null);
+    });
+    script.addEventListener("error", () => resolve(null));
+    document.head.append(script);
+    script.remove();
+  });
+
   async function ask() {
-    if (document.hidden) return true;
-    let told;
-    try {
-      const answer = await fetch(new URL("version.json", root), { cache: "no-cache" });
-      if (answer.status === 404) return false; // it was ended, or is asked for with a password again
-      if (!answer.ok) return true;
-      told = await answer.json();
-    } catch {
-      return true; // the hub is away, and may come back
+    const told = document.hidden ? null : await asked();
+    if (!told) { // the share was ended, or the hub is away and may come back
+      wait = LONGEST;
+      return;
     }
     first ??= told.version;
     if (!bar && (told.updated > Date.now() - RECENT || told.version > first)) build();
     const newer = told.version > first || Math.floor(told.updated / 1000) > shown;
     wait = newer ? FIRST : Math.min(LONGEST, wait * 1.5);
-    if (!newer || !bar || sessionStorage.getItem(kept("seen")) === String(told.version)) return true;
+    if (!newer || !bar || sessionStorage.getItem(kept("seen")) === String(told.version)) return;
     if (follow.getAttribute("aria-pressed") === "true") {
       sessionStorage.setItem(kept("seen"), String(told.version)); // once: clocks may disagree
       reload();
     } else more.hidden = false;
-    return true;
   }
 
   async function askOn() {
-    if (await ask()) setTimeout(askOn, wait);
-    else if (bar) bar.remove();
+    await ask();
+    setTimeout(askOn, wait);
   }
 
   if (sessionStorage.getItem(kept("going")) === "1") goOn();
