@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
@@ -11,6 +12,7 @@ from tests.hub.running import Answer
 from tests.hub.sessions.team import CWD, Machine, Member, Team, team
 from tests.log_builder.builder import LogBuilder
 from unspool.hub.people.projects import Right
+from unspool.hub.people.users import Person
 from unspool.hub.sessions.activity import DaySpan, recent_days, team_activity
 from unspool.hub.sessions.usage import HubSum, HubUsage, UsageLine
 from unspool.hub.store.connect import Store
@@ -90,6 +92,22 @@ def test_a_quiet_morning_shows_the_last_day_that_had_something(small_crew: Team,
 )
 def test_days_are_looked_back_to_the_working_day_before(today: str, first: str) -> None:
     assert recent_days(0, date.fromisoformat(today)) == DaySpan(date.fromisoformat(first), date.fromisoformat(today))
+
+
+def test_what_a_few_days_cost_is_added_up_without_a_look_at_every_request(small_crew: Team, tmp_path: Path) -> None:
+    db, asked = small_crew.store.db, list[tuple[str, tuple[object, ...]]]()
+    pushed(small_crew.member("anne"), tmp_path / "anne", "harbour", HOUR)
+
+    class Heard:
+        dialect = db.dialect
+
+        def rows(self, sql: str, *values: Any) -> Any:
+            asked.append((sql, values))
+            return db.rows(sql, *values)
+
+    team_activity(cast("Any", Heard()), Person("", "root", admin=True), recent_days())
+    steps = [row[-1] for sql, values in asked for row in db.rows(f"EXPLAIN QUERY PLAN {sql}", *cast("Any", values))]
+    assert not [step for step in steps if step in ("SCAN request", "SCAN session")]
 
 
 def test_shares_of_others_are_told_where_they_are_listed(small_crew: Team, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ _SUMS = (
     " count(*), sum(input), sum(output), sum(cache_read), sum(cache_write), 0,"
     " sum(CASE WHEN cost IS NULL THEN 1 ELSE 0 END), sum(1 - final)"
 )
+_ENDED = "session.finished >= ?"
 _LATE = 2 * DAY
 """Milliseconds: subagents may go on for a while after the session's own last line."""
 _FIRST = (
@@ -140,7 +141,7 @@ def _conditions(db: Database, filters: list[Filter]) -> list[SqlCondition]:
             conditions.append(SqlCondition(f"request.day {_SIGNS[one.name]} ? AND request.day <> ''", (day,)))
             if one.name == "since":  # nothing is asked for after a session has ended: its requests need no look
                 ended = round(parse_time(one.value) * 1000) - _LATE
-                conditions.append(SqlCondition("session.finished >= ?", (ended,)))
+                conditions.append(SqlCondition(_ENDED, (ended,)))
         elif one.name == "model":
             held = sessions_holding(one.value.lower())
             conditions.append(SqlCondition("lower(request.model) LIKE ? ESCAPE '\\'", (held,)))
@@ -150,7 +151,10 @@ def _conditions(db: Database, filters: list[Filter]) -> list[SqlCondition]:
 def _added(db: Database, by: str, columns: list[str], where: SqlCondition, which: str, only: str = "") -> list[Any]:
     """Requests added up by what a report is by: those that one session holds, or those that several do, each once."""
     columns = [f"{_KEYS.get(by, 'request.day')} AS named", *columns]
-    inner = f"SELECT {', '.join(columns)} FROM request JOIN session ON session.id = request.session"  # noqa: S608
+    # SQLite would look at every request, though few sessions are of a few days; it takes a CROSS JOIN's tables in order
+    few = db.dialect == "sqlite" and _ENDED in where.sql
+    tables = "session CROSS JOIN request" if few else "request JOIN session"
+    inner = f"SELECT {', '.join(columns)} FROM {tables} ON session.id = request.session"  # noqa: S608
     inner = f"{inner} WHERE {which} AND {where.sql}"
     return db.rows(f"SELECT named, {_SUMS} FROM ({inner}) AS every {only} GROUP BY named", *where.values)  # noqa: S608
 
