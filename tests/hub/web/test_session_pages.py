@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.agents import test_codex_threads as rollouts
+from tests.agents.stories import pi
 from tests.hub.running import Answer
 from tests.hub.sessions.team import CWD, Machine, Member, Team, team
 from tests.log_builder.builder import LogBuilder
@@ -208,6 +210,17 @@ def test_a_share_is_brought_up_to_date_with_what_was_pushed_since(small_crew: Te
     assert anne.client.ask("POST", path, b"", FORM).status == 303
     assert anne.get("/api/shares").json["shares"][0]["version"] == 2
     assert b"Mended for good." in anne.get(f"/{share['address']}/page-001.html").body
+
+
+def test_a_session_of_another_agent_is_shared_too(small_crew: Team, tmp_path: Path) -> None:
+    machine = Machine(small_crew.member("anne"), tmp_path / "anne")
+    pi.write(machine.source)
+    rollouts.keep(machine.source, rollouts.PARENT, rollouts.spawned())
+    assert all(done.session for done in machine.push())
+    for session in machine.member.get("/api/archive").json["sessions"]:
+        assert sent(machine.member, session["id"]).status == 303
+        (share, *_) = machine.member.get("/api/shares").json["shares"]
+        assert share["session"] == session["key"]
 
 
 def test_what_policy_keeps_out_is_told_on_the_form(small_crew: Team, tmp_path: Path) -> None:
