@@ -150,7 +150,7 @@ class Screens:
         for name, log in self.logs.items():
             rows = extract_rows(ExtractJob(log, {}), PRICES)
             assert not isinstance(rows, str)
-            one = session_columns(rows)
+            one = session_columns(rows, figures(read_session(log), PRICES))
             cost = Decimal(one.cost) / PICO
             known = not one.unpriced and not one.open
             ends = count_ends(one.errors, one.refused, one.interrupted, one.unanswered)

@@ -308,7 +308,7 @@ def test_what_nobody_foresaw_tells_the_log_no_content(
     def broken(*_: object, **__: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("unspool.hub.web.pages.page", broken)
+    monkeypatch.setattr("unspool.hub.web.session_pages.page", broken)
     assert anybody.get("/").status == 500
     said = capfd.readouterr().err
     assert "in home" in said

@@ -150,6 +150,7 @@ TABLE: dict[str, Row] = {
         "open", 303, lambda w: form(f"/{w.share}/", password="x"), READS, fixed(form(f"/{NONE}/", password="x"))),
     "GET /{address}/assets/{asset}": Row(
         "open", 200, at("/{share}/assets/look.css"), READS, at(f"/{NONE}/assets/look.css")),
+    "GET /{address}/version.js": Row("open", 200, at("/{share}/version.js"), READS, at(f"/{NONE}/version.js")),
     "GET /{address}/{name:path}": Row(
         "open", 200, at("/{share}/index.html"), READS, at("/{share}/../../nothing.html")),
     # Pages.
@@ -215,6 +216,17 @@ for _end, _path in (("/", "/"), ("/index.html", "/{page:path}"), ("/story", "/st
     TABLE[f"GET /sessions/{{session}}{_path}"] = Row(
         "read", 200, at(f"/sessions/{{session}}{_end}"), READS, at(f"/sessions/{HEX}{_end}")
     )
+# The world's session is no log, and its share is of no session: who may gets as far as being told so.
+TABLE["GET /sessions/{session}/share"] = Row(
+    "write", 200, at("/sessions/{session}/share"), READS, at(f"/sessions/{HEX}/share")
+)
+TABLE["POST /sessions/{session}/share"] = Row(
+    "write", 400, lambda w: form(f"/sessions/{w.session}/share"), CHANGES, fixed(form(f"/sessions/{HEX}/share"))
+)
+TABLE["POST /sessions/{session}/share/{address}"] = Row(
+    "mine", 400, lambda w: form(f"/sessions/{w.session}/share/{w.share}"), CHANGES,
+    lambda w: form(f"/sessions/{w.session}/share/{NONE}"),
+)  # fmt: skip
 TABLE["POST /me/tokens/{token}/end"] = Row(
     "self", 303, lambda w: form(f"/me/tokens/{w.token_id()}/end"), CHANGES, fixed(form(f"/me/tokens/{HEX}/end"))
 )

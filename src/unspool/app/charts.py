@@ -1,4 +1,4 @@
-"""Numbers behind the charts: bars over time, hours of the week, days of the year, parts of a whole, scales."""
+"""Numbers behind the app's charts: figures over time, hours of the week, days of the year, parts of a whole, scales."""
 
 from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
@@ -12,37 +12,15 @@ import msgspec
 
 from unspool import human
 from unspool.app.stats_data import DashboardData, format_tokens
-from unspool.app.stats_tables import WEEKDAYS, bar_lengths
+from unspool.app.stats_tables import WEEKDAYS
 from unspool.figures.context_window import ContextWindow, RequestWindow
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
 from unspool.store.index.billing import UsageSum, format_spent
-from unspool.store.index.times import first_day, period_name
+from unspool.store.index.times import first_day
+from unspool.web.charts import MOST_BARS, BarChart, bar_chart, periods_between
 
-_MOST_BARS = 130
-_SLOT, _WIDEST = 10, 8
-_FEW, _EACH = 14, 5
-"""Bars that are too few to fill their room are narrower; where there are no more than a handful, each is named."""
 _SHADES = 4
 HEIGHT = 100
-
-
-class ChartBar(NamedTuple):
-    x: float
-    height: float
-    says: str
-
-
-class BarChart(NamedTuple):
-    name: str
-    title: str
-    about: str
-    bars: tuple[ChartBar, ...]
-    width: int
-    thick: float
-    most: str
-    ticks: tuple[str, ...]
-    each: bool
-    """Whether every bar is named."""
 
 
 class HourSquare(NamedTuple):
@@ -86,12 +64,8 @@ def chart_periods(board: DashboardData) -> tuple[str, list[ChartPeriod]]:
     if not every:
         return "day", []
     first, last = min(every), max(every)
-    by = next((one for one, size in (("day", 1), ("week", 7)) if (last - first).days // size < _MOST_BARS), "month")
-    found: dict[date, ChartPeriod] = {}
-    at, end = first_day(by, first), first_day(by, last)
-    while at <= end and len(found) < 5000:
-        found[at] = ChartPeriod(at, UsageSum(), 0)
-        at = first_day(by, at + timedelta(days={"day": 1, "week": 7, "month": 31}[by]))
+    by = next((one for one, size in (("day", 1), ("week", 7)) if (last - first).days // size < MOST_BARS), "month")
+    found = {at: ChartPeriod(at, UsageSum(), 0) for at in periods_between(by, first, last)}
     for day in set(every):
         into = first_day(by, day)
         before, used = found.get(into, ChartPeriod(into, UsageSum(), 0)), days.get(day, UsageSum())
@@ -103,21 +77,7 @@ def chart_periods(board: DashboardData) -> tuple[str, list[ChartPeriod]]:
 def _bars(
     what: str, by: str, found: Sequence[ChartPeriod], figure: Callable[[ChartPeriod], tuple[float, str]]
 ) -> BarChart:
-    """A bar for each period, as high as its figure, which is given as a number and in words."""
-    names = [period_name(by, one.first) for one in found]
-    values, words = zip(*map(figure, found), strict=True)
-    thick = round(_WIDEST * min(1, len(found) / _FEW), 2)
-    bars = tuple(
-        ChartBar(round(at * _SLOT + (_SLOT - thick) / 2, 2), height, f"{names[at]}: {words[at]}")
-        for at, height in enumerate(bar_lengths(values))
-    )
-    most = values.index(max(values))
-    about = f"{len(found):,} {by}s from {names[0]} to {names[-1]}; most on {names[most]}: {words[most]}."
-    few, last = len(found) <= _EACH, len(found) - 1
-    # all names where they are a handful; else the first, the last and some between, evenly
-    ticks = tuple(names if few else [names[at] for at in sorted({round(last * part / 4) for part in range(5)})])
-    slug = what.split(maxsplit=1)[0].lower()
-    return BarChart(slug, f"{what} by {by}", about, bars, len(found) * _SLOT, thick, words[most], ticks, few)
+    return bar_chart(what, by, [one.first for one in found], list(map(figure, found)))
 
 
 def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:

@@ -22,7 +22,6 @@ from unspool.app.stats_tables import (
     Cells,
     StatsTable,
     TableCell,
-    bar_lengths,
     count_cells,
     csv_response,
     share_cell,
@@ -44,6 +43,7 @@ from unspool.site import summaries
 from unspool.site.address import Addresses
 from unspool.site.page_template import Crumb
 from unspool.site.session_head import Tile
+from unspool.web.charts import bar_lengths
 
 _LISTED = 500
 """Requests that a page lists, the newest."""

@@ -14,6 +14,7 @@ from unspool.store.index import billing
 from unspool.store.index.billing import UsageSum, exact_dollars
 from unspool.store.index.stats import StatNotes
 from unspool.store.index.times import local_time, written_time
+from unspool.web.charts import bar_lengths
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FAILING = 3
@@ -197,12 +198,6 @@ def files_table(board: DashboardData) -> StatsTable:
 
 def file_href(path: str) -> str:
     return f"/files?{urlencode({'path': path}, errors='replace')}"
-
-
-def bar_lengths(values: Sequence[float]) -> tuple[float, ...]:
-    """Parts of a hundred of the largest; what is above nothing can be seen."""
-    most = max(values, default=0)
-    return tuple(round(max(100 * value / most, 0.5), 2) if value > 0 else 0.0 for value in values)
 
 
 def cost_bars(sums: Sequence[UsageSum]) -> tuple[float, ...]:

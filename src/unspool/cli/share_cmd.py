@@ -10,7 +10,6 @@ from unspool import human
 from unspool.cli import hub_options, options
 from unspool.cli.output import is_interactive, print_result, progress, say_line
 from unspool.errors import NotFound, UsageProblem
-from unspool.files import scratch_folder
 from unspool.render.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -110,68 +109,6 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
     return replace(choices, keep=frozenset(keep), spread=frozenset(spread))
 
 
-_USUAL = "-"
-HUB_OPTIONS = [
-    click.option(
-        "--hub", is_flag=False, flag_value=_USUAL, metavar="[URL]", help="Show it on a hub; the one signed in to last."
-    ),
-    click.option("--password-file", metavar="FILE", help="With --hub: ask readers for its first line; -: typed."),
-    click.option("--expires", metavar="WHEN", help="With --hub: when it ends, such as 12h, 7d, 2030-01-31."),
-    click.option("--raw/--no-raw", default=None, help="With --hub: whether the session can be downloaded."),
-    click.option("--listed/--unlisted", default=None, help="With --hub: whether all of the hub find it."),
-    click.option("--update", default="", metavar="ADDRESS", help="With --hub: in place of what is there."),
-]
-
-
-class HubTarget(NamedTuple):
-    hub: str | None
-    password_file: str | None
-    expires: str | None
-    raw: bool | None
-    listed: bool | None
-    update: str
-
-    @property
-    def url(self) -> str:
-        """The hub that is named; empty for the usual one."""
-        return "" if self.hub in (None, _USUAL) else str(self.hub)
-
-    def check(self, form: str | None) -> None:
-        """UsageProblem where it cannot be shown like that."""
-        if self.hub is None and any(value not in (None, "") for value in self[1:]):
-            raise UsageProblem(
-                "--password-file, --expires, --raw, --listed and --update say how a hub shows it: add --hub."
-            )
-        if self.hub is not None and form is not None:
-            raise UsageProblem(f"--hub and --{form} are two shares: make them one after the other.")
-        if self.update:
-            from unspool.hub_client.client import share_name
-
-            share_name(self.update)
-
-
-def hub_sender(placed: HubTarget) -> "Callable[[PreparedShare], list[str]]":
-    """Sends a share to the hub that is meant and says where it is.
-
-    The hub is asked before anything is judged: nobody works in vain for one that does not let them in.
-    """
-    from unspool.hub_client.client import UploadOptions, upload_share
-    from unspool.share.publish import write_bundle
-
-    client = hub_options.hub_client(placed.url)
-    client.ask("GET", "/api/me")
-    file = placed.password_file
-    password = hub_options.read_new_password(file) if file else None
-    shown = UploadOptions(password=password, expires=placed.expires, raw=placed.raw, listed=placed.listed)
-
-    def send(share: "PreparedShare") -> list[str]:
-        with scratch_folder() as folder:
-            bundle = write_bundle(share, folder / "bundle.tar.gz")
-            return [upload_share(client, bundle, shown, placed.update).url]
-
-    return send
-
-
 Form = Literal["html", "site", "bundle", "gist"]
 
 
@@ -213,7 +150,7 @@ class ShareTarget(NamedTuple):
     public: bool
     encrypt: bool
     passphrase_file: str
-    placed: HubTarget
+    placed: hub_options.HubTarget
 
 
 class ShareManner(NamedTuple):
@@ -255,7 +192,7 @@ _MANNER = [
 
 
 def _target(**given: Any) -> ShareTarget:
-    placed = HubTarget(**{name: given.pop(name) for name in HubTarget._fields})
+    placed = hub_options.HubTarget(**{name: given.pop(name) for name in hub_options.HubTarget._fields})
     return ShareTarget(**given, placed=placed)
 
 
@@ -278,7 +215,7 @@ def _check(target: ShareTarget, manner: ShareManner) -> None:
 
 @click.command("share")
 @click.argument("session")
-@options.as_argument("target", _target, *_TARGET, *HUB_OPTIONS)
+@options.as_argument("target", _target, *_TARGET, *hub_options.SHARE_OPTIONS)
 @options.as_argument("left", LeftOut, *_LEFT)
 @options.as_argument("manner", ShareManner, *_MANNER)
 @options.sources
@@ -295,6 +232,7 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
     unspool share 3f2a --bundle --yes               a file that `unspool import` goes on with; all found is replaced
     unspool share 3f2a --gist --without 3,7..9      a secret gist, without these turns
     unspool share 3f2a --hub --expires 7d           on your team's hub, at a link that nobody can guess
+    unspool share latest --hub --follow             the same, which grows with the session until Ctrl-C
     unspool share 3f2a --html -o x.html --term Acme --keep email
 
     Everything is made from lines in which what was found is replaced already: the same by the same, so that the
@@ -307,8 +245,9 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
 
     _check(target, manner)
     names = sessions_of_chain(library, session) if manner.chain else [library.resolve(session)]
+    followed = hub_options.followed_log(library, names[0]) if target.placed.follow else None
     secret = _secret(target)
-    send = hub_sender(target.placed) if target.placed.hub is not None and not manner.dry_run else None
+    send = hub_options.hub_sender(target.placed) if target.placed.hub is not None and not manner.dry_run else None
     with ExitStack() as drawn:
         advance = drawn.enter_context(progress(work_of(names), "Looking for secrets"))
         review = _Review(manner, left.keep, options.redaction_rules(left.personal), drawn.close)
@@ -316,10 +255,13 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
             left.choices, review.rules, target.title, review, rehearsed=manner.dry_run, advance=advance
         )
         share = drawn.enter_context(prepare_shares(library, names, wanted))
-        made = [] if manner.dry_run else send(share) if send is not None else _made(share, target, library, secret)
+        made = [] if manner.dry_run else [send(share).url] if send else _made(share, target, library, secret)
         if not manner.dry_run:
             save_choices(share.project, share.choices)
     _tell(share, made, review, manner)
+    if followed is not None and send is not None:
+        again = ShareSettings(lambda _: share.choices, review.rules, target.title)
+        hub_options.follow_share(library, followed, names, again, send)
 
 
 class _Review:

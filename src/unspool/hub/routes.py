@@ -140,7 +140,7 @@ def _takes_gzip(request: Request) -> bool:
     return False
 
 
-PARTS = ("monitoring", "web.render", "web.pages", "people.api", "sessions.routes", "shares.routes")
+PARTS = ("monitoring", "web.render", "web.session_pages", "web.pages", "people.api", "sessions.routes", "shares.routes")
 """Modules with ROUTES, in the order they are tried: shares last, whose addresses begin with anything."""
 
 

@@ -137,6 +137,8 @@ class Frame(msgspec.Struct, frozen=True):
     """What tokens cost; the built-in list where none is given."""
     ways: tuple[Crumb, ...] = ()
     """Links to other parts, at the top of the page; their addresses are relative to the root."""
+    part: str = ""
+    """Which of those the page is of, by its address; empty for none of them."""
     dress: PageHead | None = None
     """What the page wears; the site's own styles and scripts where none is given."""
     bare: bool = False

@@ -129,7 +129,8 @@ def test_an_expired_share_is_not_there(hub: Used, browser: Any) -> None:
 def test_what_was_pushed_is_found_and_read(hub: Used, browser: Any, size: Any) -> None:
     with tab(browser, viewport=size) as one:
         page = come_in(hub, one, hub.ada.token)
-        assert page.locator("ol.rows li").count() > 2
+        assert page.locator("ol.rows li").count() > 0
+        assert "The last day on which there was something" in page.inner_text("main")
         page.goto(f"{hub.client.address}/search")
         page.get_by_label("What to look for").fill("tide")
         page.keyboard.press("Enter")
@@ -145,6 +146,41 @@ def test_what_was_pushed_is_found_and_read(hub: Used, browser: Any, size: Any) -
         calm(one, hub)
 
 
+@SIZES
+def test_a_pushed_session_is_shared_from_its_page(hub: Used, browser: Any, size: Any) -> None:
+    with tab(browser, viewport=size) as one, tab(browser, viewport=size) as reader:
+        page = come_in(hub, one, hub.ada.token)
+        page.locator("ol.rows a.title").first.click()
+        page.wait_for_url("**/sessions/*/")
+        title = page.locator("h1").inner_text()
+        page.get_by_role("link", name="Share", exact=True).click()
+        page.get_by_label("Ends in").select_option("a day")
+        page.get_by_label("listed for everybody here").check()
+        assert not too_wide(page)
+        page.get_by_role("button", name="Share it").click()
+        page.wait_for_url("**/shares#*")
+        board = page.locator("section.board").first
+        assert "listed" in board.inner_text()
+        reader.page.goto(board.locator("code.secret").inner_text())
+        assert reader.page.locator("h1").inner_text() == title
+        board.locator("summary").click()
+        with page.expect_navigation():
+            board.get_by_role("button", name="End").click()
+        calm(one, hub)
+        calm(reader, hub)
+
+
+def test_the_audit_log_reads_as_sentences_that_lead_on(hub: Used, browser: Any) -> None:
+    with tab(browser) as one:
+        page = come_in(hub, one, hub.owner)
+        page.goto(f"{hub.client.address}/audit?what=session.push")
+        first = page.locator(".deeds li").first
+        assert first.inner_text().startswith("Ada pushed “")
+        first.locator("a").nth(1).click()
+        page.wait_for_url("**/sessions/*/")
+        calm(one, hub)
+
+
 def test_every_page_is_usable_by_everybody(hub: Used, browser: Any) -> None:
     script = axe()
     (session,) = hub.store.db.row("SELECT id FROM session ORDER BY source DESC LIMIT 1") or ("",)
@@ -154,7 +190,8 @@ def test_every_page_is_usable_by_everybody(hub: Used, browser: Any) -> None:
     )
     paths = [
         "/", "/sessions", "/search?q=tide", "/search", "/usage", "/shares", "/me", "/people", "/audit",
-        f"/sessions/{session}/", f"/sessions/{session}/story", f"/projects/{project}/rights",
+        f"/sessions/{session}/", f"/sessions/{session}/story", f"/sessions/{session}/share",
+        f"/projects/{project}/rights", "/?days=7", "/usage?by=day", "/usage?by=person",
         f"/{made.json['address']}/", "/sign-in",
     ]  # fmt: skip
     with browser.new_context(bypass_csp=True, viewport=DESKTOP) as context:

@@ -26,7 +26,8 @@ _OTHER = {
     "invitation.name", "invitation.parent", "invitation.team", "member.team", "pace.who", "passage.body",
     "passage.kind", "passage.link", "permit.kind", "person.kind", "person.name", "piece.name", "project.name",
     "project.policy", "request.day", "request.identity", "request.model", "session.agent", "session.branch",
-    "session.key", "session.kind", "session.made", "session.models", "session.slug", "session.source", "session.title",
+    "session.key", "session.kind", "session.made", "session.models", "session.slug", "session.source",
+    "session.asked", "session.title",
     "session_page.kind", "session_page.name", "share.facts", "share.password", "share.title", "share_file.kind",
     "share_file.name", "token.digest", "token.id", "token.kind", "token.label", "token.parent", "token.scope",
 }  # fmt: skip

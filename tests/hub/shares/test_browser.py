@@ -146,3 +146,30 @@ def test_hostile_sessions_do_nothing_to_a_reader(at: Place, tmp_path: Path, brow
                 one.page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
                 assert one.page.evaluate("window.pwned") is None
         calm(one, at)
+
+
+@SIZES
+def test_a_share_that_grows_is_followed(at: Place, tmp_path: Path, browser: Any, size: Any) -> None:
+    link = share(tmp_path)
+    with tab(browser, viewport=size, bypass_csp=False) as one, tab(browser, viewport=size) as other:
+        for reader in (one.page, other.page):
+            reader.clock.install()
+            reader.goto(f"{link}/page-001.html")
+            reader.get_by_role("button", name="Follow").wait_for()
+        one.page.get_by_role("button", name="Follow").click()
+        grown = log().prompt("And the moon?")
+        grown.assistant(grown.text("The moon is full."))
+        source(tmp_path / "logs", grown)
+        share(tmp_path, "--update", link)
+        for reader in (one.page, other.page):
+            reader.clock.fast_forward(30_000)
+        one.page.get_by_text("The moon is full.").wait_for()
+        assert one.page.get_by_role("button", name="Follow").get_attribute("aria-pressed") == "true"
+        new = other.page.get_by_role("button", name="New below")
+        new.wait_for()
+        assert "The moon is full." not in other.page.inner_text("main")
+        assert too_wide(other.page) == ""
+        new.click()
+        other.page.get_by_text("The moon is full.").wait_for()
+        calm(one, at)
+        calm(other, at)

@@ -296,7 +296,8 @@ def people_who_pushed(db: Database, person: Person) -> list[NamedThing]:
     return [NamedThing(*row) for row in db.rows(sql, *where.values)]
 
 
-_MOST = 100
+_MOST, _MANY = 100, 1000
+"""Sessions of one story, and those that are looked at for a list of sessions."""
 _ROUNDS = 20
 _APART = 30 * 86_400_000
 """Milliseconds that two sessions of one slug may be apart."""
@@ -314,7 +315,7 @@ def story(db: Database, person: Person, session: str) -> list[StoryStep]:
     known = {session: _by_id(db, session)}
     fresh, seen = list(known.values()), visible_to(db, person)
     for _ in range(_ROUNDS):
-        found = [link for link in _around(db, seen, fresh) if link.id not in known]
+        found = [link for link in _around(db, seen, fresh, _MOST) if link.id not in known]
         if not found or len(known) >= _MOST:
             break
         known.update((link.id, link) for link in found[: _MOST - len(known)])
@@ -323,18 +324,32 @@ def story(db: Database, person: Person, session: str) -> list[StoryStep]:
     return _with_roles(with_own_figures(db, person, sessions))
 
 
-def _around(db: Database, seen: SqlCondition, fresh: list[SessionFacts]) -> list[SessionFacts]:
+def with_stories(db: Database, person: Person, sessions: list[SessionFacts]) -> set[str]:
+    """The ids of those sessions whose story has another one in it that the person may see."""
+    if not sessions:
+        return set()
+    found = _around(db, visible_to(db, person), sessions, _MANY)
+    return {facts.id for facts in sessions if any(one.id != facts.id and _belong(one, facts) for one in found)}
+
+
+def _around(db: Database, seen: SqlCondition, fresh: list[SessionFacts], most: int) -> list[SessionFacts]:
     keys = {facts.key for facts in fresh}
     names = keys | {facts.source for facts in fresh if facts.source}
     slugs = {facts.slug for facts in fresh if facts.slug}
-    found = session_rows(db, all_of([one_of("session.key", sorted(names)), seen]), _MOST)
-    found += session_rows(db, all_of([one_of("session.source", sorted(keys)), seen]), _MOST)
-    named = session_rows(db, all_of([one_of("session.slug", sorted(slugs)), seen]), _MOST) if slugs else []
-    for facts in named:  # agents make slugs up, and in time again: the same slug counts at about the same time
-        times = [one.started or one.finished or 0 for one in fresh if one.slug == facts.slug]
-        if any(abs((facts.started or facts.finished or 0) - time) < _APART for time in times):
-            found.append(facts)
+    found = session_rows(db, all_of([one_of("session.key", sorted(names)), seen]), most)
+    found += session_rows(db, all_of([one_of("session.source", sorted(keys)), seen]), most)
+    named = session_rows(db, all_of([one_of("session.slug", sorted(slugs)), seen]), most) if slugs else []
+    found += [facts for facts in named if any(_belong(facts, one) for one in fresh)]
     return list({facts.id: facts for facts in found}.values())
+
+
+def _belong(one: SessionFacts, other: SessionFacts) -> bool:
+    """Whether two sessions are of one story: the same, one from the other, or of one slug at about the same time, for
+    agents make slugs up, and in time again."""
+    if one.key in (other.key, other.source) or one.source == other.key:
+        return True
+    times = [facts.started or facts.finished or 0 for facts in (one, other)]
+    return bool(one.slug) and one.slug == other.slug and abs(times[0] - times[1]) < _APART
 
 
 def _with_roles(sessions: list[SessionFacts]) -> list[StoryStep]:

@@ -7,23 +7,27 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from unspool.agents import FoundAgent, FoundLog
 from unspool.agents.stores import AGENTS_FOLDER
-from unspool.figures import all_turns, figures
+from unspool.figures import Figures, all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
+from unspool.hub.web.render import HOME, OWN, WAYS, render
 from unspool.model import Agent, Session, ToolCall
-from unspool.prices import MOST
+from unspool.prices import MOST, PriceTable
 from unspool.reading.scan import is_recorded_fork
 from unspool.redact.policy import RedactionPolicy
-from unspool.share.prepare import without_paths
+from unspool.share.choices import ShareChoices
+from unspool.share.prepare import PreparedShare, SharedSession, without_paths
+from unspool.share.publish import write_bundle
+from unspool.share.redact_files import RedactionReport
+from unspool.share.select_files import LeftOutCounts
 from unspool.site.address import INDEX, Addresses
 from unspool.site.options import SiteOptions
-from unspool.site.page_template import Crumb, Frame
+from unspool.site.page_template import Crumb, Frame, site_page_head
 from unspool.site.turn_pages import session_folder
 from unspool.store.index.requests import SessionRows, signed
 from unspool.store.index.schema import KINDS
@@ -70,6 +74,13 @@ class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...]
     forked: bool
     """Whether its log says itself that it began as a copy of another."""
+    asked: str
+    """Its first prompt, cut short."""
+    commits: int
+    files: int
+    """Files changed; `added` and `removed` are their lines."""
+    added: int
+    removed: int
 
 
 class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
@@ -100,7 +111,8 @@ class RequestRow(NamedTuple):
     cost: int | None
 
 
-def session_columns(rows: SessionRows) -> SessionColumns:
+def session_columns(rows: SessionRows, counted: Figures) -> SessionColumns:
+    changed = [file for file in counted.files if file.writes]
     overview, costs = rows.overview, [_cost(row.cost) for row in rows.requests]
     started, ended = _moment(overview.started), _moment(overview.ended)
     return SessionColumns(
@@ -125,7 +137,17 @@ def session_columns(rows: SessionRows) -> SessionColumns:
         open=sum(not row.final for row in rows.requests),
         models=tuple(map(_short, overview.models[:_MODELS])),
         forked=is_recorded_fork(overview),
+        asked=_first_prompt(rows),
+        commits=len(counted.commits),
+        files=len(changed),
+        added=min(_FIGURE, sum(file.added for file in changed)),
+        removed=min(_FIGURE, sum(file.removed for file in changed)),
     )
+
+
+def _first_prompt(rows: SessionRows) -> str:
+    own = (doc for log in rows.logs if not log.agent for doc in log.docs)
+    return next((_short(doc[-1].strip()) for doc in own if KINDS[doc[1]] == "prompt"), "")
 
 
 def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect: str) -> Iterator[PassageRow]:
@@ -197,7 +219,7 @@ SOURCE, MADE = "sent", "made"
 SENT = f"{SOURCE}/logs"
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".css": "text/css"}
 _OPTIONS = SiteOptions()
-_FRAME = Frame(root="../../", crumbs=(Crumb("Sessions", "sessions"),))
+_ROOT = "../../"
 
 
 class MadeSession(NamedTuple):
@@ -221,7 +243,16 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     addresses = Addresses(session, _OPTIONS)
     _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
     _write(folder / MADE / RequestRow.__name__, requests(rows))
-    return MadeSession(session_columns(rows), tuple(_pages(session, library, folder / MADE)))
+    counted = figures(session, library.prices)
+    return MadeSession(session_columns(rows, counted), tuple(_pages(session, counted, library.prices, folder / MADE)))
+
+
+def bundle_push(folder: Path, key: str) -> Path:
+    """A pushed session whose files lie in a folder, as the bundle that somebody would share it by."""
+    session = without_paths(Library((folder / SENT,)).open(_found(folder, key)))
+    shown = SharedSession(session, folder / SENT / f"{key}.jsonl")
+    report = RedactionReport("", "", [], LeftOutCounts())  # what was replaced in it was, before it was pushed
+    return write_bundle(PreparedShare(shown, [], [], report, ShareChoices(), {}, ""), folder / "bundle.tar.gz")
 
 
 def _found(folder: Path, key: str) -> FoundLog:
@@ -246,9 +277,18 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _pages(session: Session, library: Library, folder: Path) -> Iterator[MadeFile]:
-    counted = figures(session, library.prices)
-    frame = replace(_FRAME, prices=library.prices)
+def _pages(session: Session, counted: Figures, prices: PriceTable, folder: Path) -> Iterator[MadeFile]:
+    head = site_page_head(_OPTIONS, _ROOT)
+    own = render("styles.html", icon=OWN["icon.svg"], hrefs=[OWN[name] for name in ("palette.css", "shared.css")])
+    frame = Frame(
+        _ROOT,
+        (HOME, Crumb("Sessions", "sessions")),
+        prices=prices,
+        ways=WAYS,
+        part="sessions",
+        dress=head._replace(styles=head.styles + own),
+        inset=str(render("session_bar.html")),
+    )
     for number, (name, data) in enumerate(session_folder(session, counted, _OPTIONS, frame)):
         kind = _KINDS.get(Path(name).suffix, "application/octet-stream")
         yield make_file(name, data, folder / f"page-{number}", kind)

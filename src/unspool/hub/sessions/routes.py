@@ -17,7 +17,7 @@ from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json, request_body
 from unspool.hub.sessions import listing, session_store
 from unspool.hub.sessions.listing import parse_page, story
-from unspool.hub.sessions.process_push import SENT, PassageRow, make_session, read_rows
+from unspool.hub.sessions.process_push import PassageRow, make_session, read_rows
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import usage
 from unspool.hub.store.database import find_id
@@ -152,9 +152,7 @@ def _remake_pages(here: Hub, session: str) -> None:
         return
     key, state, _ = row
     with scratch_folder() as folder:
-        for name, parts in session_store.kept_files(db, session).items():
-            if "~" not in name:
-                session_store.assemble_file(blobs, parts, folder / SENT / name)
+        session_store.assemble_session(here.store, session, folder)
         made = worker_pool().run(make_session, folder, key, db.dialect, None)
         for page in made.pages:
             blobs.keep_file(page)
@@ -164,9 +162,19 @@ def _remake_pages(here: Hub, session: str) -> None:
                 db.run("DELETE FROM session_page WHERE session = ?", session)
                 session_store.write_pages(db, session, made.pages)
                 session_store.write_passages(db, session, read_rows(folder, PassageRow))
-                names = ("errors", "refused", "interrupted", "unanswered", "forked")
-                columns = ", ".join(f"{name} = ?" for name in ("made", *names))
-                values = [int(getattr(made.facts, name)) for name in names]
+                names = (
+                    "errors",
+                    "refused",
+                    "interrupted",
+                    "unanswered",
+                    "forked",
+                    "commits",
+                    "files",
+                    "added",
+                    "removed",
+                )
+                columns = ", ".join(f"{name} = ?" for name in ("made", "asked", *names))
+                values: list[str | int] = [made.facts.asked, *(int(getattr(made.facts, name)) for name in names)]
                 db.run(f"UPDATE session SET {columns} WHERE id = ?", fingerprint(), *values, session)  # noqa: S608
 
 

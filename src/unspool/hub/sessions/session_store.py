@@ -20,6 +20,7 @@ from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub
 from unspool.hub.sessions.process_push import SENT, MadeSession, PassageRow, RequestRow, make_session, read_rows
 from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
+from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value, batches, placeholders
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
@@ -164,6 +165,13 @@ def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> Non
     with path.open("wb") as file:
         for piece in parts:
             file.writelines(blobs.read(piece.digest))
+
+
+def assemble_session(store: Store, session: str, folder: Path) -> None:
+    """The files of a session as they are now, where those are looked for that make something of them."""
+    for name, parts in kept_files(store.db, session).items():
+        if "~" not in name:
+            assemble_file(store.blobs, parts, folder / SENT / name)
 
 
 _OF_SESSION = ("piece", "session_page", "request")

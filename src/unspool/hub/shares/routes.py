@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from contextlib import suppress
+from email.utils import formatdate
 from typing import Any
 from urllib.parse import parse_qs, quote
 
@@ -77,6 +78,7 @@ def get_share(request: Request) -> Response:
 
 async def change_share(request: Request) -> Response:
     options = shares.options_of_change(read_json(request))
+    request.state.detail = shares.told_options(options)
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
     return JSONResponse(_data(request, await run_in_thread(share_store.change_options, hub(request), share, options)))
 
@@ -96,7 +98,7 @@ async def take_upload(request: Request, options: ShareOptions) -> HubShare:
         bundle = await spool_upload(request, folder, the.terms.upload)
         place = await run_in_thread(shares.new_address, the.store.db, who.id, key)
         share = await run_in_thread(share_store.keep_share, the, share_store.Upload(bundle, place, who.id, options))
-    request.state.target = share.address
+    request.state.target, request.state.detail = share.address, shares.told_options(options)
     return share
 
 
@@ -166,7 +168,7 @@ def show_file(request: Request) -> Response:
         raise NotVisible(shares.NOTHING)
     found = shares.share_file(the.store.db, share.address, name)
     cache = NEVER if share.password else FOREVER if name.startswith(_ASSETS) else ASKING
-    headers = {}
+    headers = {"Last-Modified": formatdate(share.updated / 1000, usegmt=True)}
     if name == shares.BUNDLE:
         plain = "".join(one if one.isalnum() or one in " ._-" else "_" for one in share.title)[:80].strip() or "session"
         headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(plain)}.tar.gz"
@@ -174,6 +176,23 @@ def show_file(request: Request) -> Response:
     if name == shares.INDEX and is_stale(the, share):
         answer.background = BackgroundTask(remake_stale, the, share)
     return answer
+
+
+def show_version(request: Request) -> Response:
+    """How often the content of a share was replaced, and when: what its pages ask now and then; no reading of it.
+
+    As a script, which is all that the pages of a share may load: whatever is shared in them can ask for nothing else.
+    """
+    the = hub(request)
+    share = live_share(the.store.db, request.path_params["address"])
+    ticket = request.cookies.get(shares.COOKIE, "")
+    if share.password and not shares.ticket_holds(the.store.db, share.address, share.password, ticket):
+        raise NotVisible(shares.NOTHING)
+    headers = {"Cache-Control": NEVER if share.password else ASKING, "ETag": f'"{share.version}"', **_robots(share)}
+    if headers["ETag"] == request.headers.get("if-none-match"):
+        return Response(status_code=304, headers=headers)
+    told = f'document.documentElement.dataset.shared = "{share.version:d} {share.updated:d}";\n'
+    return Response(told, headers=headers, media_type="text/javascript")
 
 
 def show_asset(request: Request) -> Response:
@@ -257,5 +276,6 @@ ROUTES = (
     HubRoute("/{address}/", show_file, Needs.NOTHING, "share.read"),
     HubRoute("/{address}/", take_password, Needs.NOTHING, "share.open", "POST", body=8 * 1024),
     HubRoute("/{address}/assets/{asset}", show_asset, Needs.NOTHING),
+    HubRoute("/{address}/version.js", show_version, Needs.NOTHING),
     HubRoute("/{address}/{name:path}", show_file, Needs.NOTHING, "share.read"),
 )

@@ -125,6 +125,27 @@ def options_of_change(data: Any) -> ShareOptions:
     return ShareOptions(_title(_given(data, "title", str)), new_password(_given(data, "password", str)), ends, **truths)
 
 
+def options_of_form(form: Mapping[str, str]) -> ShareOptions:
+    """What a form asks for; a field that is left as it is asks for nothing."""
+    given: dict[str, Any] = {"raw": form.get("raw") == "1", "listed": form.get("listed") == "1"}
+    if form.get("password"):
+        given["password"] = new_password(form["password"])
+    if form.get("open") == "1":
+        given["password"] = ""
+    if form.get("expires"):
+        given["expires"] = _expires(form["expires"])
+    return ShareOptions(**given)
+
+
+def told_options(options: ShareOptions) -> dict[str, str | int]:
+    """What of them the audit log tells: never the title, and of a password only whether there is one."""
+    ticks = (("raw", options.raw), ("listed", options.listed))
+    told: dict[str, str | int] = {name: int(value) for name, value in ticks if value is not None}
+    if options.password is not None:
+        told["password"] = int(bool(options.password))
+    return told if options.expires is None else {**told, "expires": options.expires}
+
+
 def _given(data: dict[str, Any], name: str, kind: type) -> Any:
     value = data.get(name)
     if value is not None and type(value) is not kind:

@@ -231,7 +231,7 @@ def _as_hub_errors(root: Path) -> Iterator[None]:
 
 _STATIC = Path(__file__).parents[1] / "static"
 _LENT = Path(__file__).parents[2] / "web" / "static"
-_SCRIPT, _STYLE, _ICON = "shared.js", "shared.css", "icon.svg"
+_SCRIPTS, _STYLE, _ICON = ("shared.js", "follow.js"), "shared.css", "icon.svg"
 _UNUSED = "records.words"
 """Only an archive's index reads it."""
 
@@ -245,7 +245,7 @@ class HubSharePages(SharePages):
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         yield from page_template.site_assets()
-        yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
+        yield from (_own(name) for name in (_STYLE, *_SCRIPTS, _ICON))
         for name, data in self.content():
             if PurePosixPath(name).name != _UNUSED:
                 yield name, data
@@ -254,11 +254,14 @@ class HubSharePages(SharePages):
         usual = super().frame(one, counted, inside)
         head, report = page_template.site_page_head(self.options, usual.root), self.share.report
         styles = render("styles.html", icon=usual.root + _own(_ICON).path, hrefs=[usual.root + _own(_STYLE).path])
-        script = Markup(elements.script(usual.root + _own(_SCRIPT).path))  # noqa: S704  made by a writer
+        scripts = Markup("".join(elements.script(usual.root + _own(name).path) for name in _SCRIPTS))  # noqa: S704  made by a writer
         note = f"shared: {report.note()}" if report.rules else "shared"
         return msgspec.structs.replace(
             usual,
-            dress=head._replace(styles=head.styles + styles, scripts=head.scripts + script),
+            dress=head._replace(
+                styles=head.styles + styles,
+                scripts=head.scripts + scripts,
+            ),
             inset=str(render("shared_bar.html", root=usual.root, raw=self._raw)),
             preview=usual.preview and usual.preview._replace(note=note, data=""),
         )

@@ -250,6 +250,19 @@ CREATE TABLE opening(session TEXT NOT NULL, line BIGINT NOT NULL, PRIMARY KEY(se
 CREATE INDEX opening_line ON opening(line);
 """
 
+_WORK = """
+-- What a session was asked first, cut short, and what came of it: commits, files changed, lines. Sessions of before are
+-- counted when their pages are made anew.
+ALTER TABLE session ADD COLUMN asked TEXT NOT NULL DEFAULT '';
+ALTER TABLE session ADD COLUMN commits BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN files BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN added BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN removed BIGINT NOT NULL DEFAULT 0;
+UPDATE session SET asked = coalesce((SELECT substr(passage.body, 1, 300) FROM passage WHERE passage.session = session.id
+  AND passage.kind = 'prompt' ORDER BY passage.id + 0 LIMIT 1), '');
+CREATE INDEX share_created ON share(created);
+"""
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
@@ -257,6 +270,7 @@ STEPS: tuple[dict[str, str], ...] = (
     dict.fromkeys(_WORDS, _OPEN),
     dict.fromkeys(_WORDS, _ENDS),
     dict.fromkeys(_WORDS, _HISTORY),
+    dict.fromkeys(_WORDS, _WORK),
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 

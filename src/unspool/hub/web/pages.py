@@ -1,9 +1,6 @@
-"""Pages for people, admins and owners, from home to the audit log, and the addresses of all of them."""
+"""Pages for people, admins and owners: shares, tokens, rights, the audit log."""
 
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar, get_args
-from urllib.parse import urlencode
+from collections.abc import Callable
 
 import msgspec
 from starlette.requests import Request
@@ -15,136 +12,15 @@ from unspool.hub.people.api import run_operation
 from unspool.hub.people.audit import AuditFilters, list_audit
 from unspool.hub.people.operations import ACTS, Done, Operation, arguments_of
 from unspool.hub.people.projects import Right
-from unspool.hub.people.tokens import READING
 from unspool.hub.routes import HubRoute, Needs, hub, person
-from unspool.hub.sessions import listing
-from unspool.hub.sessions.listing import ListPage, SessionFacts, parse_page
-from unspool.hub.sessions.search import search
-from unspool.hub.sessions.usage import By, usage
 from unspool.hub.shares import routes
-from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, new_password, options_of_upload
+from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_form, told_options
 from unspool.hub.shares.share_store import change_options, end_share
 from unspool.hub.web import render
-from unspool.hub.web.render import HOME, form_fields, moment_of, page, redirect, time_markup
+from unspool.hub.web.audit_sentences import audit_sentences
+from unspool.hub.web.render import HOME, form_fields, given_fields, page, query_of, redirect
 from unspool.hub.workers import run_in_thread
 from unspool.site.page_template import Crumb
-from unspool.site.session_rows import ListedSession, RowLink, SessionRow
-from unspool.store.index.results import Snippet
-
-
-class SnippetPiece(NamedTuple):
-    text: str
-    lit: bool
-
-
-def snippet_pieces(snippet: Snippet) -> list[SnippetPiece]:
-    made, at = [SnippetPiece("…", False)] if snippet.before else [], 0
-    for start, end in snippet.marks:
-        made += [SnippetPiece(snippet.text[at:start], False), SnippetPiece(snippet.text[start:end], True)]
-        at = end
-    made.append(SnippetPiece(snippet.text[at:], False))
-    return [*(piece for piece in made if piece.text), *([SnippetPiece("…", False)] if snippet.after else [])]
-
-
-def listed_session(facts: SessionFacts) -> ListedSession:
-    """A pushed session as every list shows it, with its project, its person and its story."""
-    title = facts.title or "untitled"
-    row = SessionRow(
-        facts.id, title, facts.kind, branch=facts.branch, models=facts.models,
-        started=moment_of(facts.started), ended=moment_of(facts.finished),
-        prompts=facts.turns, tool_calls=facts.calls, tool_errors=facts.errors,
-        tool_refusals=facts.refused, tool_interruptions=facts.interrupted, tool_unanswered=facts.unanswered,
-        amount=Decimal(str(facts.cost)), known=not facts.unpriced and not facts.open,
-    )  # fmt: skip
-    links = (
-        RowLink(facts.project.name, f"/sessions?project={facts.project.id}"),
-        RowLink(facts.person.name or "somebody", f"/sessions?person={facts.person.id}"),
-    )
-    address = f"/sessions/{facts.id}/"
-    has_story = facts.source or facts.kind in ("planning", "implementation")
-    story = (RowLink("story", f"{address}story", f"Story of {title}"),) if has_story else ()
-    return ListedSession(row, address, time_markup(facts.finished, "day"), title, links=links, related=story)
-
-
-_PAGE = 50
-_FOUND = 20
-_NAMES = ("q", *listing.NAMES)
-_USED = ("project", "person", "model", "since", "until")
-_Found = TypeVar("_Found")
-
-
-def _attempt(read: Callable[[], _Found]) -> tuple[_Found | None, str]:
-    """What was found, or what is wrong with the question, for the page to say."""
-    try:
-        return read(), ""
-    except HubError as error:
-        return None, str(error)
-
-
-def _given(request: Request, names: Sequence[str]) -> dict[str, str]:
-    return {name: request.query_params.get(name, "").strip() for name in names}
-
-
-def home(request: Request) -> Response:
-    who, db = person(request), hub(request).store.db
-    if not who.known or who.scope not in READING:
-        return page(request, "unspool hub", "welcome.html", crumbs=())
-    newest = list(map(listed_session, listing.list_sessions(db, who, [], ListPage(None, 10)).sessions))
-    used = usage(db, who, "person", listing.parse_filters({"since": "7d"}))
-    return page(request, "Home", "home.html", projects=projects.list_projects(db, who), sessions=newest, used=used)
-
-
-def sessions_page(request: Request) -> Response:
-    who, db = person(request), hub(request).store.db
-    asked, after = _given(request, _NAMES), request.query_params.get("after", "")
-    filters = listing.parse_filters(asked)
-    found, wrong = _attempt(lambda: listing.list_sessions(db, who, filters, parse_page(after, "", _PAGE)))
-    more = f"/sessions?{_query(asked, after=found.next)}" if found and found.next else ""
-    return page(
-        request,
-        "Sessions",
-        "sessions.html",
-        asked=asked,
-        sessions=list(map(listed_session, found.sessions if found else ())),
-        more=more,
-        wrong=wrong,
-        filtered=any(asked.values()),
-        projects=projects.project_names(db, who),
-        people=listing.people_who_pushed(db, who),
-    )
-
-
-def search_page(request: Request) -> Response:
-    text, after = request.query_params.get("q", "").strip()[:1000], request.query_params.get("after", "")
-    found, wrong = None, ""
-    if text:
-        db, who = hub(request).store.db, person(request)
-        found, wrong = _attempt(lambda: search(db, who, text, parse_page(after, "", _FOUND)))
-    more = f"/search?{_query({'q': text}, after=found.next)}" if found and found.next else ""
-    return page(request, "Search", "search.html", text=text, found=found, wrong=wrong, more=more, pieces=snippet_pieces)
-
-
-def usage_page(request: Request) -> Response:
-    db, who = hub(request).store.db, person(request)
-    asked, by = _given(request, _USED), request.query_params.get("by", "week")
-    report, wrong = _attempt(lambda: usage(db, who, by, listing.parse_filters(asked)))
-    ways = [(one, f"/usage?{_query(asked, by=one)}") for one in get_args(By)]
-    return page(request, "Usage", "usage.html", report=report, by=by, ways=ways, asked=asked, wrong=wrong)
-
-
-def story_page(request: Request) -> Response:
-    """Planning, implementation and what came after, by whoever did each."""
-    session = request.path_params["session"]
-    steps = listing.story(hub(request).store.db, person(request), session)
-    here = next(step.session for step in steps if step.session.id == session)
-    project = Crumb(here.project.name, f"sessions?project={here.project.id}")
-    crumbs = (HOME, project, Crumb(here.title, f"sessions/{session}/"))
-    shown = [(step.role, listed_session(step.session)) for step in steps]
-    return page(request, "Story", "story.html", crumbs=crumbs, steps=shown, here=session)
-
-
-def _query(asked: dict[str, str], **more: str) -> str:
-    return urlencode({name: value for name, value in {**asked, **more}.items() if value})
 
 
 def me_page(request: Request, secret: str = "") -> Response:
@@ -213,25 +89,15 @@ async def upload_form(request: Request) -> Response:
 
 async def change_share_form(request: Request) -> Response:
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
-    await run_in_thread(change_options, hub(request), share, _form_options(form_fields(request)))
+    options = options_of_form(form_fields(request))
+    request.state.detail = told_options(options)
+    await run_in_thread(change_options, hub(request), share, options)
     return redirect(f"/shares#{share.address}")
 
 
 def end_share_form(request: Request) -> Response:
     end_share(hub(request).store.db, request.path_params["address"])
     return redirect("/shares")
-
-
-def _form_options(form: dict[str, str]) -> ShareOptions:
-    """What a form asks for; a field that is left as it is asks for nothing."""
-    given: dict[str, Any] = {"raw": form.get("raw") == "1", "listed": form.get("listed") == "1"}
-    if form.get("password"):
-        given["password"] = new_password(form["password"])
-    if form.get("open") == "1":
-        given["password"] = ""
-    if form.get("expires"):
-        given["expires"] = options_of_upload({"expires": form["expires"]}, {}).expires
-    return ShareOptions(**given)
 
 
 def form(path: str, operation: Operation, needs: Needs, back: str) -> HubRoute:
@@ -315,12 +181,13 @@ _ASKED = ("person", "what", "target", "outcome")
 
 
 def audit_page(request: Request) -> Response:
-    asked, before = _given(request, _ASKED), request.query_params.get("before", "")
+    asked, before = given_fields(request, _ASKED), request.query_params.get("before", "")
     last = int(before[:18]) if before.isdecimal() else None
     filters = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"], before=last)
-    lines = list_audit(hub(request).store.db, filters, _LINES + 1)
-    more = f"/audit?{_query(asked, before=str(lines[_LINES - 1].seq))}" if len(lines) > _LINES else ""
-    return page(request, "Audit", "audit.html", asked=asked, lines=lines[:_LINES], more=more)
+    db = hub(request).store.db
+    lines = list_audit(db, filters, _LINES + 1)
+    more = f"/audit?{query_of(asked, before=str(lines[_LINES - 1].seq))}" if len(lines) > _LINES else ""
+    return page(request, "Audit", "audit.html", asked=asked, lines=audit_sentences(db, lines[:_LINES]), more=more)
 
 
 _OPEN, _IN, _ADMIN, _OWN = Needs.NOTHING, Needs.PERSON, Needs.ADMIN, Needs.OWN
@@ -332,11 +199,6 @@ def _form(path: str, handler: Callable[..., object], needs: Needs, act: str) -> 
 
 
 ROUTES = (
-    HubRoute("/", home, _OPEN),
-    HubRoute("/sessions", sessions_page, _IN, "session.list"),
-    HubRoute("/sessions/{session}/story", story_page, Needs.READ, "session.read"),
-    HubRoute("/search", search_page, _IN, "session.search"),
-    HubRoute("/usage", usage_page, _IN, "session.usage"),
     HubRoute("/shares", shares_page, _IN),
     HubRoute("/shares", upload_form, _IN, "share.create", "POST", _CHANGES, body=0),
     _form("/shares/{address}", change_share_form, Needs.MINE, "share.change"),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import jinja2
 from markupsafe import Markup
@@ -68,7 +68,7 @@ ROUTES = (
 
 
 HOME = Crumb("unspool hub", "")
-_WAYS = tuple(Crumb(name.capitalize(), name) for name in ("sessions", "search", "usage", "shares"))
+WAYS = tuple(Crumb(name.capitalize(), name) for name in ("sessions", "search", "usage", "shares"))
 _ADMIN = (Crumb("People", "people"), Crumb("Audit", "audit"))
 _STYLES = ("app.css", "palette.css", "find.css", "stats.css", "hub.css")
 _SCRIPTS = {"shares.html": ("copy.js",)}
@@ -86,14 +86,15 @@ def page(
 ) -> HTMLResponse:
     body = render(template, person=request.state.person, **values)
     scripts = _SCRIPTS.get(template, ())
-    frame = Frame("/", tuple(crumbs), ways=nav_links(request.state.person), dress=page_assets(scripts))
+    part = request.url.path.split("/")[1]
+    frame = Frame("/", tuple(crumbs), ways=nav_links(request.state.person), part=part, dress=page_assets(scripts))
     return HTMLResponse(PageTemplate(_OPTIONS, frame).page(title, body), status)
 
 
 def nav_links(person: Person) -> tuple[Crumb, ...]:
     if not person.known:
         return (Crumb("Sign in", "sign-in"),)
-    return (*_WAYS, *(_ADMIN if person.admin else ()), Crumb(person.name, "me"))
+    return (*WAYS, *(_ADMIN if person.admin else ()), Crumb(person.name, "me"))
 
 
 @cache
@@ -141,6 +142,16 @@ def form_fields(request: Request) -> dict[str, str]:
     except ValueError:
         raise BadRequest("This form was not sent by a page of the hub.") from None
     return {name: values[-1].strip() for name, values in found.items()}
+
+
+def given_fields(request: Request, names: Sequence[str]) -> dict[str, str]:
+    """What an address says for each of some names; empty where it says nothing."""
+    return {name: request.query_params.get(name, "").strip() for name in names}
+
+
+def query_of(asked: dict[str, str], **more: str) -> str:
+    """The same as an address has it, without what is empty."""
+    return urlencode({name: value for name, value in {**asked, **more}.items() if value})
 
 
 def redirect(place: str) -> RedirectResponse:

@@ -192,6 +192,11 @@ class Library:
             self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
         return self._logs
 
+    def refresh(self) -> None:
+        """Look at the files anew from now on: they may have grown."""
+        self._logs = None
+        self._neighbours = Neighbours(self.logs, lambda: self.prices, self.kept)
+
     def ghosts(self) -> list[FoundLog]:
         """Sessions that only traces are left of; they are listed and can be opened, but have no log."""
         return list(filter(self._is_meant, self.kept.ghosts())) if self.kept is not None else []
