@@ -14,7 +14,10 @@ from tests.site.search.chromium import until
 TABLE = "| Choice | Why it was taken | What was left aside |\n|---|---|---|\n" + (
     "| cache | it is asked for by every page of the shop | a second server with a copy of everything |\n"
 )
-CODE = "Look at this:\n\n```sh\nmake every lamp of the harbour shine at once and for ever\n```\n\nand at that:\n\n```sh\nls\n```\n"
+CODE = (
+    "Look at this:\n\n```sh\nmake every lamp of the harbour shine at once and for ever\n```\n\n"
+    "and at that:\n\n```sh\nls\n```\n"
+)
 
 
 def long() -> LogBuilder:
@@ -58,8 +61,10 @@ def test_copy_lies_over_no_text(browser: Any, app: Site) -> None:
         assert page.evaluate("""() => Array.from(document.querySelectorAll(".prompt .copy"), (button) => {
           const over = button.getBoundingClientRect(), text = document.createRange();
           text.selectNodeContents(document.querySelector(".prompt"));
-          return Array.from(text.getClientRects()).filter((one) => one.height < 24 && one.width && one.left < over.right &&
-            one.right > over.left && one.top < over.bottom && one.bottom > over.top).length;
+          const meets = (one) => one.height < 24 && one.width && one.left < over.right && one.right > over.left;
+          return Array.from(text.getClientRects(), (one) =>
+            meets(one) && one.top < over.bottom && over.top < one.bottom)
+            .filter(Boolean).length;
         })""") == [1, 1]  # of each nothing but its own word
 
 
