@@ -23,6 +23,7 @@ from bench import (
     long_clone,
     memory,
     pages,
+    questions,
     redact,
     scale,
     site,
@@ -31,7 +32,7 @@ from bench import (
 from bench.table import Row, lines
 
 PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile", "agents")
-LONG = ("before", "scale", "pages", "hub", "hub-scale")
+LONG = ("before", "scale", "pages", "questions", "hub", "hub-scale")
 """Only where they are named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
 _HUB_MB = 20
@@ -138,6 +139,8 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         yield from scale.rows(made, options.sizes, _plot(options, "scale"))
     if "pages" in options.parts:
         yield from pages.rows(source, next(_real(options), None))
+    if "questions" in options.parts:
+        yield from map(_said, questions.rows(next(_real(options), source)))
     yield from _hub(options)
     if options.fuzz:
         yield fuzz.row(source, options.examples, options.seed)

@@ -109,7 +109,7 @@ def _long(template: Path, folder: Path) -> Path:
 
 def _session(what: str, log: Path, folder: Path) -> Iterator[Row]:
     pages = {page.name: page for page in _made(log, folder)}
-    with _browser() as browser:
+    with opened_browser() as browser:
         for _ in range(TIMES):
             for page in pages.values():
                 page.seen.append(_opened(browser, page.path))
@@ -164,7 +164,7 @@ def _heaviest(folder: Path) -> Path:
 
 
 @contextmanager
-def _browser() -> Iterator[Any]:
+def opened_browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:

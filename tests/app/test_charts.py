@@ -46,11 +46,11 @@ def test_every_day_of_53_weeks_stands_once_in_its_week_and_row() -> None:
     assert len(places) == len(found.squares) == 52 * 7 + TODAY.weekday() + 1
     last = found.squares[-1]
     assert (last.x, last.y, last.shade) == (52, TODAY.weekday(), 1)
-    assert last.says == "Tuesday, 2026-11-17: 3 sessions"
+    assert last.says == "Tuesday, 17 Nov 2026: 3 sessions"
     assert last.href == "/sessions?since=2026-11-17&until=2026-11-17"
     assert sum(bool(one.href) for one in found.squares) == 2
     assert max(one.shade for one in found.squares) == 4
-    assert found.about == "2 days of the last 12 months; most on 2026-01-21: 12 sessions."
+    assert found.about == "2 days of the last 12 months; most on 21 Jan 2026: 12 sessions."
     assert len(found.months) in (12, 13)
     assert all(later.x - earlier.x >= 3 for earlier, later in zip(found.months, found.months[1:], strict=False))
 

@@ -25,6 +25,7 @@ from unspool.app.stats_data import (
     with_custom_titles,
 )
 from unspool.app.stats_tables import TABLES, table_to_csv
+from unspool.render.html.elements import day_text
 from unspool.store.index.billing import UsageFilter, UsageSum, exact_dollars, format_spent
 from unspool.store.index.database import Index
 from unspool.store.index.stats import DayStreak, IndexStats, StatTotals
@@ -195,7 +196,7 @@ def test_days_are_those_of_the_zone_that_is_asked_for(index: Index, hours: int) 
     assert set(found.begun) == {
         datetime.fromtimestamp(row.first, zone).date() for row in usage_report(index, "session").rows if row.first
     }
-    began = {one.key: f"{datetime.fromtimestamp(one.started or 0, zone):%Y-%m-%d}" for one in found.stats.longest}
+    began = {one.key: day_text(datetime.fromtimestamp(one.started or 0, zone)) for one in found.stats.longest}
     assert [row[1].text for row in TABLES["longest"](found).rows] == list(began.values())
 
 

@@ -206,7 +206,7 @@ def test_branches_are_chosen_where_they_leave() -> None:
     whole = session([turn(1, "first"), turn(2, "one way", at=9)])
     whole = msgspec.structs.replace(whole, branches=(Branch(1, 1, (aside,)),))
     pages = made(whole)
-    assert '<a href="branch-1.html">branch 1: another way · 1 turn</a>' in pages["page-001.html"]
+    assert '<a href="branch-1.html">branch 1: another way · 1 prompt</a>' in pages["page-001.html"]
     assert '<a href="page-001.html#turn-2">the live conversation: one way</a>' in pages["branch-1.html"]
     assert '<a href="branch-1.html">' in pages["index.html"]
     rails = {path: re.findall(r'<p class="label">([^<]+ prompts?)</p>', html) for path, html in pages.items()}

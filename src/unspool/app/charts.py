@@ -15,6 +15,7 @@ from unspool.app.stats_data import DashboardData, format_tokens
 from unspool.app.stats_tables import WEEKDAYS
 from unspool.figures.context_window import ContextWindow, RequestWindow
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
+from unspool.render.html.elements import day_text
 from unspool.store.index.billing import UsageSum, format_spent
 from unspool.store.index.times import first_day
 from unspool.web.charts import MOST_BARS, BarChart, bar_chart, periods_between
@@ -141,7 +142,7 @@ def year_chart(days: Mapping[date, DayFigure], today: date, project: str = "") -
         day = first + timedelta(days=at)
         figure = shown.get(day)
         shade = ceil(_SHADES * figure.number / shown[most].number) if figure else 0
-        says = f"{WEEKDAYS[day.weekday()]}, {day}: {figure.words if figure else 'nothing'}"
+        says = f"{WEEKDAYS[day.weekday()]}, {day_text(day)}: {figure.words if figure else 'nothing'}"
         squares.append(DaySquare(at // 7, at % 7, shade, says, _list_href(day, day, project) if figure else ""))
     named = [first + timedelta(weeks=week) for week in range(_WEEKS)]
     months = [
@@ -151,7 +152,7 @@ def year_chart(days: Mapping[date, DayFigure], today: date, project: str = "") -
     ]
     if len(months) > 1 and months[1].x - months[0].x < 3:
         del months[0]  # its name would run into the next
-    about = f"{human.count(len(shown), 'day')} of the last 12 months; most on {most}: {shown[most].words}."
+    about = f"{human.count(len(shown), 'day')} of the last 12 months; most on {day_text(most)}: {shown[most].words}."
     return YearChart(tuple(squares), tuple(months), about)
 
 

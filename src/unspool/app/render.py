@@ -46,7 +46,8 @@ _FILES = {
     for path in sorted(folder.glob("*.*"))
     if path.suffix in _TYPES
 }
-_STAGE = {name: page_template.load_asset(name) for name in (*page_template.STAGE_STYLES, *page_template.STAGE_SCRIPTS)}
+_LENT = ("search.css", *page_template.STAGE_STYLES, *page_template.STAGE_SCRIPTS)
+_STAGE = {name: page_template.load_asset(name) for name in _LENT}
 ASSET_URLS = {path.name: name for name, path in _FILES.items()} | {name: f"/{one.path}" for name, one in _STAGE.items()}
 """The addresses of the app's own files, by their plain names, and of those that play a session."""
 _SITE = {f"/{name}": data for name, data in (*page_template.site_assets(), *_STAGE.values())}
@@ -88,7 +89,7 @@ def nav_link(name: str) -> Crumb:
     return Crumb(name.capitalize(), name)
 
 
-ALL_STYLES = ("palette.css", "banner.css")
+ALL_STYLES = ("search.css", "ways.css", "banner.css")
 ALL_SCRIPTS = ("palette.js", "banner.js", "came-from.js")
 """Modules."""
 NAV_LINKS = tuple(map(nav_link, ("sessions", "projects", "live", "search", "stats", "files", "settings")))

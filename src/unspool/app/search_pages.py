@@ -125,7 +125,7 @@ def search_page(request: Request) -> HTMLResponse:
         offered = tuple(filter_rows(index.db, question))
     body = render_template("search.html", asked=question, answer=answer, rows=offered, **_links(question, offered))
     title = f"{question.text.strip()[:80]} · Search" if question.text.strip() else "Search"
-    response = render_page(request, title, body, styles=("find.css",))
+    response = render_page(request, title, body, styles=("app.css", "find.css"))
     response.status_code = 400 if answer.problem else 200
     return response
 

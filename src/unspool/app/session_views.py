@@ -81,7 +81,7 @@ def _ways(view: SessionView) -> list[BranchChoice]:
     ways = [BranchChoice(0, "The live conversation", view.addresses.live.first)]
     for branch in view.session.branches:
         words = summaries.turn_line(branch.turns[0], 60) if branch.turns else "nothing more"
-        name = f"Branch {branch.number}: {words} · {human.count(len(branch.turns), 'turn')}"
+        name = f"Branch {branch.number}: {words} · {human.count(len(branch.turns), 'prompt')}"
         ways.append(BranchChoice(branch.number, name, view.addresses.branches[branch.number].first))
     return ways
 

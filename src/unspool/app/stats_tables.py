@@ -9,7 +9,7 @@ from starlette.responses import Response
 from unspool import human
 from unspool.app.render import session_href
 from unspool.app.stats_data import DashboardData, format_share, format_tokens
-from unspool.render.html.elements import visible
+from unspool.render.html.elements import day_text, visible
 from unspool.store.index import billing
 from unspool.store.index.billing import UsageSum, exact_dollars
 from unspool.store.index.stats import StatNotes
@@ -173,7 +173,7 @@ def sessions_table(name: str, title: str, board: DashboardData, sessions: Iterab
         words = " ".join(visible(one.title).split()) or one.key
         began = TableCell()
         if one.started is not None:
-            began = TableCell(f"{local_time(one.started, board.zone):%Y-%m-%d}", written_time(one.started))
+            began = TableCell(day_text(local_time(one.started, board.zone)), written_time(one.started))
         rows.append(
             (
                 TableCell(words, one.title or one.key, session_href(one.key), number=False),
@@ -183,7 +183,7 @@ def sessions_table(name: str, title: str, board: DashboardData, sessions: Iterab
                 price_cell(one.cost, one.unpriced, one.open),
             )
         )
-    return StatsTable(name, title, ("session", "began", "length", "turns", "cost"), rows)
+    return StatsTable(name, title, ("session", "began", "length", "prompts", "cost"), rows)
 
 
 def files_table(board: DashboardData) -> StatsTable:

@@ -80,7 +80,7 @@ def branch_switcher(view: SessionView, parent: int, after: int, here: int) -> st
     for branch in view.leaving[parent]:
         if branch.after == after:
             first = summaries.turn_line(branch.turns[0], 60) if branch.turns else "nothing more"
-            words = f"branch {branch.number}: {first} · {human.count(len(branch.turns), 'turn')}"
+            words = f"branch {branch.number}: {first} · {human.count(len(branch.turns), 'prompt')}"
             chapter = view.addresses.branches[branch.number]
             href = f"#{chapter.prefix.rstrip('.')}" if chapter.first == INDEX else chapter.first
             choices.append((href, words, branch.number == here))

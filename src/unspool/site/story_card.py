@@ -224,7 +224,7 @@ def describe_session(counted: Figures) -> str:
     """What a session adds up to, on one line."""
     calls, changed = counted.tool_calls, sum(bool(file.writes) for file in counted.files)
     return human.joined(
-        human.count(counted.turns, "turn"),
+        human.count(counted.turns, "prompt"),
         human.count(calls, "tool call") if calls else "",
         human.count(changed, "file") + " changed" if changed else "",
         human.count(len(counted.commits), "commit") if counted.commits else "",

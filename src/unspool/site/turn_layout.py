@@ -294,7 +294,7 @@ def agent_leftovers(agent: Agent, view: SessionView, depth: int = 0) -> str:
     for branch in agent.session.branches:
         prefix = f"{view.addresses.agents[agent.id].prefix}branch-{branch.number}."
         inside = "".join(map(TurnRenderer(view, prefix, agent, depth).turn, branch.turns))
-        summary = f"Abandoned after turn {branch.after} · {human.count(len(branch.turns), 'turn')}"
+        summary = f"Abandoned after prompt {branch.after} · {human.count(len(branch.turns), 'prompt')}"
         parts.append(elements.card(summary, inside))
     problems = (problem_fold(problem, view.context.view) for problem in agent.session.problems)
     return "".join(parts) + nodes_html(problems, HtmlOptions())

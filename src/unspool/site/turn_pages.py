@@ -88,7 +88,7 @@ def _single_page_body(view: SessionView) -> Iterator[str]:
     for number, chapter in view.addresses.branches.items():
         (leaf,) = chapter.leaves
         turns = "".join(render_turns(chapter, leaf, view, TurnRenderer(view, chapter.prefix)))
-        summary = f"Branch {number} · {human.count(len(leaf.turns), 'turn')}"
+        summary = f"Branch {number} · {human.count(len(leaf.turns), 'prompt')}"
         yield elements.card(summary, turns, anchor=f"branch-{number}")
     waiting = list(view.untied)
     while waiting or view.late:

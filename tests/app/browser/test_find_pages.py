@@ -115,7 +115,7 @@ def test_hostile_text_is_text_in_the_palette(browser: Any, attacked: str, text: 
         page = opened.go("/stats")
         page.keyboard.press("Control+k")
         page.keyboard.insert_text(text)
-        until(page, "document.querySelectorAll('.palette [role=option]').length > 0")
+        until(page, "document.querySelectorAll('.search [role=option]').length > 0")
         assert not page.evaluate("'pwned' in window")
-        inside = page.locator(".palette-list *").evaluate_all("(all) => [...new Set(all.map((one) => one.tagName))]")
+        inside = page.locator(".search-results *").evaluate_all("(all) => [...new Set(all.map((one) => one.tagName))]")
         assert set(inside) <= {"DIV", "A", "SPAN", "B", "TIME", "MARK"}

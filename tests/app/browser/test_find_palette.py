@@ -24,7 +24,7 @@ def asked(opened: Window, text: str, path: str = "/stats") -> Any:
     page = opened.go(path)
     page.keyboard.press("Control+k")
     page.keyboard.insert_text(text)
-    until(page, "document.querySelectorAll('.palette [role=option]').length > 0")
+    until(page, "document.querySelectorAll('.search [role=option]').length > 0")
     return page
 
 
@@ -35,9 +35,9 @@ def test_a_key_opens_it_on_every_page(browser: Any, app: Site, path: str) -> Non
         page.locator("h1, h2").first.click()
         for key in ("Control+k", "Meta+k", "/"):
             page.keyboard.press(key)
-            assert page.locator("dialog.palette[open] input").evaluate("(one) => one === document.activeElement")
+            assert page.locator("dialog.search[open] input").evaluate("(one) => one === document.activeElement")
             page.keyboard.press("Escape")
-            assert page.locator("dialog.palette[open]").count() == 0
+            assert page.locator("dialog.search[open]").count() == 0
 
 
 def test_enter_leads_to_the_very_block(browser: Any, app: Site) -> None:
@@ -53,13 +53,13 @@ def test_arrows_choose_round_and_round(browser: Any, app: Site) -> None:
     with window(browser, app.address) as opened:
         page = asked(opened, "checkout")
         number = page.locator("[role=option]").count()
-        chosen = "document.querySelector('.palette input').getAttribute('aria-activedescendant')"
-        assert page.evaluate(chosen) == "palette-option-0"
+        chosen = "document.querySelector('.search input').getAttribute('aria-activedescendant')"
+        assert page.evaluate(chosen) == "search-hit-0"
         page.keyboard.press("ArrowUp")
-        assert page.evaluate(chosen) == f"palette-option-{number - 1}"
+        assert page.evaluate(chosen) == f"search-hit-{number - 1}"
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
-        assert page.evaluate(chosen) == "palette-option-1"
+        assert page.evaluate(chosen) == "search-hit-1"
         assert page.locator("[aria-selected=true]").count() == 1
 
 
@@ -73,10 +73,10 @@ def test_only_the_last_question_is_waited_for(browser: Any, app: Site) -> None:
         page.keyboard.press("Control+k")
         with page.expect_request("**/search.json?q=check*"):
             page.keyboard.insert_text("check")
-        page.locator(".palette input").fill("quicksilver")
-        until(page, "document.querySelectorAll('.palette mark').length === 1")
+        page.locator(".search input").fill("quicksilver")
+        until(page, "document.querySelectorAll('.search mark').length === 1")
         assert "check" in [url.partition("q=")[2] for url in left]
-        assert page.locator(".palette mark").inner_text() == "quicksilver"
+        assert page.locator(".search mark").inner_text() == "quicksilver"
 
 
 def test_control_enter_leads_to_all_results(browser: Any, app: Site) -> None:
@@ -92,13 +92,13 @@ def test_recent_searches_are_offered_and_can_be_forgotten(browser: Any, app: Sit
         page.keyboard.press("Enter")
         page.wait_for_url("**/page-002.html#*")
         page.keyboard.press("Control+k")
-        assert page.locator(".palette [role=option]").all_inner_texts() == ["quicksilver", "Forget these"]
+        assert page.locator(".search [role=option]").all_inner_texts() == ["quicksilver", "Forget these"]
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        until(page, "document.querySelectorAll('.palette mark').length === 1")
-        page.locator(".palette input").fill("")
+        until(page, "document.querySelectorAll('.search mark').length === 1")
+        page.locator(".search input").fill("")
         page.get_by_role("option", name="Forget these").click()
-        until(page, "document.querySelectorAll('.palette [role=option]').length === 0")
+        until(page, "document.querySelectorAll('.search [role=option]').length === 0")
 
 
 def test_what_storage_holds_is_never_trusted(browser: Any, app: Site) -> None:
@@ -115,17 +115,17 @@ def test_tab_takes_a_filter_and_a_wrong_one_is_explained(browser: Any, app: Site
     with window(browser, app.address) as opened:
         page = asked(opened, "checkout kind:pro")
         page.keyboard.press("Tab")
-        until(page, "document.querySelector('.palette input').value === 'checkout kind:prompt '")
+        until(page, "document.querySelector('.search input').value === 'checkout kind:prompt '")
         page.keyboard.type("kind:zzz ")
-        until(page, "document.querySelector('.palette-status').textContent.includes('means nothing')")
+        until(page, "document.querySelector('.search-status').textContent.includes('means nothing')")
 
 
 def test_a_hint_adds_its_filter(browser: Any, app: Site) -> None:
     with window(browser, app.address) as opened:
         page = asked(opened, "checkout", "/s/harbour/")
         page.get_by_role("button", name="this session").click()
-        assert page.locator(".palette input").input_value() == "checkout session:harbour "
-        until(page, "document.querySelectorAll('.palette-group').length === 1")
+        assert page.locator(".search input").input_value() == "checkout session:harbour "
+        until(page, "document.querySelectorAll('.search-session').length === 1")
 
 
 def test_a_server_that_is_gone_is_told(browser: Any, app: Site) -> None:
@@ -134,7 +134,7 @@ def test_a_server_that_is_gone_is_told(browser: Any, app: Site) -> None:
         opened.page.route("**/search.json*", lambda route: route.abort())
         page.keyboard.press("Control+k")
         page.keyboard.type("checkout")
-        until(page, "document.querySelector('.palette-status').textContent.includes('could not be asked')")
+        until(page, "document.querySelector('.search-status').textContent.includes('could not be asked')")
         opened.faults = [fault for fault in opened.faults if "ERR_FAILED" not in fault]
 
 
@@ -143,7 +143,7 @@ def test_axe_finds_nothing_in_it(browser: Any, app: Site, size: Any) -> None:
     script = axe()
     with window(browser, app.address, viewport=size, bypass_csp=True) as opened:
         page = asked(opened, "checkout pro")
-        page.locator(".palette input").fill("checkout")
-        until(page, "document.querySelectorAll('.palette mark').length > 2")
+        page.locator(".search input").fill("checkout")
+        until(page, "document.querySelectorAll('.search mark').length > 2")
         assert faults(page, script) == []
         assert too_wide(page) == ""

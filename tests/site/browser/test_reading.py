@@ -289,8 +289,9 @@ def test_an_anchor_far_away_is_led_to_at_once(watched: Tab, far: Path) -> None:
         until(page, f"Math.abs(document.getElementById('{anchor}').getBoundingClientRect().top - 100) < 40")
 
 
-def test_times_are_those_of_the_reader(browser: Any, storm: Path) -> None:
-    with tab(browser, timezone_id="Asia/Tokyo", locale="en-GB") as watched:
+@pytest.mark.parametrize("locale", ["en-GB", "en-US"])
+def test_times_are_those_of_the_reader_and_written_in_one_way(browser: Any, storm: Path, locale: str) -> None:
+    with tab(browser, timezone_id="Asia/Tokyo", locale=locale) as watched:
         page = watched.open(storm / "page-001.html")
         assert page.locator(".prompt time").first.text_content() == "15:30"
         assert "15:30:38" in page.locator(".prompt time").first.get_attribute("title")

@@ -136,13 +136,13 @@ def test_back_leads_to_the_search_again_and_escape_leaves_it(tab: Any, base: str
 def test_sessions_are_ranked_by_kind_and_then_the_newest(tab: Any, base: str) -> None:
     tab.goto(f"{base}/index.html")
     search(tab, "zebra")
-    assert tab.locator(".search-kind").all_inner_texts()[:2] == ["Prompt", "Title"]
+    assert tab.locator(".search-kind").all_inner_texts()[:2] == ["prompt", "title"]
     assert tab.locator(".search-session b").all_inner_texts() == [
         "Losing orders, zebra",
         "<b>Second</b> session",
     ]
     search(tab, "zebra crossing")
-    assert tab.locator(".search-kind").all_inner_texts() == ["Prompt", "Answer", "Answer"]
+    assert tab.locator(".search-kind").all_inner_texts() == ["prompt", "answer", "answer"]
     search(tab, '"zebra crossing"')
     assert tab.locator(".search-session b").all_inner_texts() == ["<b>Second</b> session"]
 
@@ -189,7 +189,7 @@ def test_the_state_is_in_the_address_and_comes_back_from_it(tab: Any, base: str)
     tab.wait_for_selector(".search-hit")
     assert tab.input_value(".search-input") == "zebra"
     assert tab.input_value("[aria-label=Project]") == "beta"
-    assert tab.locator(".search-hit").all_inner_texts() == ["Answer\nA zebra crossing the road, phase 2"]
+    assert tab.locator(".search-hit").all_inner_texts() == ["answer\nA zebra crossing the road, phase 2"]
 
 
 def test_closing_gives_the_anchor_back(tab: Any, base: str) -> None:
@@ -221,7 +221,7 @@ def test_arrows_move_through_the_hits_and_the_rest_of_a_session_opens(tab: Any, 
     tab.keyboard.press("ArrowUp")
     chosen = tab.locator("[aria-selected=true]")
     assert tab.get_attribute(".search-input", "aria-activedescendant") == chosen.get_attribute("id")
-    assert chosen.inner_text().startswith("Answer")
+    assert chosen.inner_text().startswith("answer")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/alpha/one/page-001.html#msg-2")
 

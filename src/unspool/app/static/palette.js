@@ -39,22 +39,22 @@ function forget() {
 
 function build() {
   input = make("input", {
-    class: "palette-input", type: "search", role: "combobox", "aria-label": "Search all sessions", "aria-expanded": "false",
-    "aria-controls": "palette-list", "aria-autocomplete": "list", autocomplete: "off", autocapitalize: "off",
+    class: "search-input", type: "search", role: "combobox", "aria-label": "Search all sessions", "aria-expanded": "false",
+    "aria-controls": "search-results", "aria-autocomplete": "list", autocomplete: "off", autocapitalize: "off",
     spellcheck: "false", enterkeyhint: "go", placeholder: "Search all sessions", maxlength: "1000", oninput: later, onkeydown: press,
   });
-  const close = make("button", { class: "palette-close", type: "button", "aria-label": "Esc: close", onclick: shut }, "Esc");
-  const hints = make("div", { class: "palette-hints", role: "group", "aria-label": "Filters" });
+  const close = make("button", { class: "search-close", type: "button", "aria-label": "Esc: close", onclick: shut }, "Esc");
+  const hints = make("div", { class: "search-hints", role: "group", "aria-label": "Filters" });
   for (const hint of [...(root.dataset.scope ? [`session:${root.dataset.scope}`] : []), ...HINTS])
-    hints.append(make("button", { class: "palette-hint", type: "button", onclick: () => add(hint) },
+    hints.append(make("button", { class: "search-hint", type: "button", onclick: () => add(hint) },
       hint.startsWith("session:") ? "this session" : hint));
-  status = make("p", { class: "palette-status", role: "status" });
-  list = make("div", { class: "palette-list", id: "palette-list", role: "listbox", "aria-label": "Results", onclick: click });
-  const foot = make("div", { class: "palette-foot", "aria-hidden": "true" });
+  status = make("p", { class: "search-status", role: "status" });
+  list = make("div", { class: "search-results", id: "search-results", role: "listbox", "aria-label": "Results", onclick: click });
+  const foot = make("div", { class: "search-foot", "aria-hidden": "true" });
   for (const [key, what] of [["↑ ↓", "choose"], ["↵", "open"], ["Ctrl ↵", "all results"], ["Tab", "take the filter"], ["Esc", "close"]])
     foot.append(make("span", {}, make("kbd", {}, key), ` ${what}`));
-  const bar = make("div", { class: "palette-bar" }, make("span", { class: "palette-glass", "aria-hidden": "true" }, "⌕"), input, close);
-  dialog = make("dialog", { class: "palette", "aria-label": "Search", onclose: stop,
+  const bar = make("div", { class: "search-bar" }, make("span", { class: "search-glass", "aria-hidden": "true" }, "⌕"), input, close);
+  dialog = make("dialog", { class: "search", "aria-label": "Search", onclose: stop,
     onclick: (event) => { if (event.target === dialog) shut(); } }, bar, hints, status, list, foot);
   document.body.append(dialog);
 }
@@ -114,9 +114,10 @@ function say(text, bad = false) {
 function fill(...groups) {
   list.replaceChildren(...groups);
   options = Array.from(list.querySelectorAll("[role=option]"));
-  options.forEach((option, at) => { option.id = `palette-option-${at}`; });
+  options.forEach((option, at) => { option.id = `search-hit-${at}`; });
   input.setAttribute("aria-expanded", String(options.length > 0));
   list.scrollTop = 0;
+  list.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true })); // which writes the times
   choose(-1);
 }
 function idle() {
@@ -133,29 +134,29 @@ function tell(found, text) {
   if (found.completions.length)
     groups.push(group("filters", [make("b", {}, "Filters")], ...found.completions.map((one) => option({ "data-text": one }, "filter", one.trim()))));
   found.sessions.forEach((session, at) => groups.push(told(session, at)));
-  if (found.sessions.length) groups.push(option({ href: found.all, class: "palette-option palette-all" }, "", `All results for ${text.trim()}`));
+  if (found.sessions.length) groups.push(option({ href: found.all, class: "search-hit search-all" }, "", `All results for ${text.trim()}`));
   fill(...groups);
   if (found.sessions.length) choose(options.findIndex((one) => one.hasAttribute("href")));
 }
 function told(session, at) {
   const head = [make("b", {}, session.title), make("span", { title: session.place }, session.project)];
-  if (session.when) head.push(make("time", { datetime: session.when }, new Intl.DateTimeFormat(undefined, { dateStyle: "medium" }).format(new Date(session.when))));
+  if (session.when) head.push(make("time", { class: "day", datetime: session.when }));
   const hits = session.hits.filter((hit) => hit.href).map((hit) => {
-    const text = make("span", { class: "palette-text" });
+    const text = make("span", { class: "search-text" });
     for (const [piece, lit] of hit.pieces) text.append(lit ? make("mark", {}, piece) : piece);
-    const tone = hit.error ? "palette-failed" : `palette-${hit.kind}`;
-    return make("a", { class: "palette-option", role: "option", tabindex: "-1", "aria-selected": "false", href: hit.href },
-      make("span", { class: `palette-kind ${tone}` }, hit.label), text);
+    const tone = hit.error ? "kind-failed" : `kind-${hit.kind}`;
+    return make("a", { class: "search-hit", role: "option", tabindex: "-1", "aria-selected": "false", href: hit.href },
+      make("span", { class: `search-kind ${tone}` }, hit.label), text);
   });
   return group(`session-${at}`, head, ...hits);
 }
 function group(name, head, ...inside) {
-  const title = make("div", { class: "palette-group", id: `palette-${name}`, role: "presentation" }, ...head);
+  const title = make("div", { class: "search-session", id: `search-session-${name}`, role: "presentation" }, ...head);
   return make("div", { role: "group", "aria-labelledby": title.id }, title, ...inside);
 }
 function option(attributes, kind, text) {
-  return make(attributes.href ? "a" : "div", { class: "palette-option", role: "option", tabindex: "-1", "aria-selected": "false", ...attributes },
-    ...(kind ? [make("span", { class: "palette-kind" }, kind)] : []), make("span", { class: "palette-text" }, text));
+  return make(attributes.href ? "a" : "div", { class: "search-hit", role: "option", tabindex: "-1", "aria-selected": "false", ...attributes },
+    ...(kind ? [make("span", { class: "search-kind" }, kind)] : []), make("span", { class: "search-text" }, text));
 }
 
 /* --- choosing ------------------------------------------------------------------------------------------------------------ */

@@ -165,6 +165,7 @@ function start() {
   if (!page || (!page.previous && !page.following)) return;
   lost();
   window.addEventListener("hashchange", lost);
+  for (const one of all(".calls", main)) if (one.getBoundingClientRect().top < window.innerHeight) one.classList.add("met"); // drawn already
   const [above] = pagers(main), box = windowOf(page, inside);
   above.after(box);
   here = page;

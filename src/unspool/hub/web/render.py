@@ -32,7 +32,7 @@ _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=ut
 _STATIC = Path(__file__).parents[1] / "static"
 _LENT = [
     Path(lists.__file__).parent / "static" / name
-    for name in ("app.css", "find.css", "palette.css", "stats.css", "icon.svg")
+    for name in ("app.css", "find.css", "ways.css", "stats.css", "icon.svg")
 ]
 """What the app's pages wear and the hub's do too."""
 
@@ -70,7 +70,7 @@ ROUTES = (
 HOME = Crumb("unspool hub", "")
 WAYS = tuple(Crumb(name.capitalize(), name) for name in ("sessions", "search", "usage", "shares"))
 _ADMIN = (Crumb("People", "people"), Crumb("Audit", "audit"))
-_STYLES = ("app.css", "palette.css", "find.css", "stats.css", "hub.css")
+_STYLES = ("app.css", "ways.css", "find.css", "stats.css", "hub.css")
 _SCRIPTS = {"shares.html": ("copy.js",)}
 """Of pages that have scripts of their own."""
 _OPTIONS = SiteOptions(self_contained=True)

@@ -8,6 +8,7 @@ from string import ascii_letters, digits
 
 from unspool.doc import Check, Checklist, Code, Diff, Fields, Hunk, Raw, Span, Table, Terminal
 from unspool.render.html.elements import HtmlOptions, content, file_link
+from unspool.render.html.prose import LONG_CELL
 from unspool.tools.summary import language
 
 LINES = 14
@@ -81,8 +82,12 @@ def data_table(node: Table) -> str:
     return f'<div class="table"><table>{caption}{head}<tbody>{rows}</tbody></table></div>'
 
 
+_LONG = ' class="long"'
+
+
 def _row(tag: str, cells: tuple[str, ...], width: int) -> str:
-    shown = [f"<{tag}>{content(cell)}</{tag}>" for cell, _ in zip_longest(cells, range(width), fillvalue="")]
+    padded = (cell for cell, _ in zip_longest(cells, range(width), fillvalue=""))
+    shown = [f"<{tag}{_LONG if len(cell) > LONG_CELL else ''}>{content(cell)}</{tag}>" for cell in padded]
     return f"<tr>{''.join(shown)}</tr>"
 
 

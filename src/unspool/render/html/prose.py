@@ -80,11 +80,17 @@ _FIXED = {
     'td align="right"': '<td class="end">',
 }
 
+LONG_CELL = 30
+"""Characters of a cell whose column is not squeezed where there is little room."""
+_CELL = re.compile(rf'<td(?: class="(\w+)")?>(?=(?:(?!</td>).){{{LONG_CELL}}})', re.DOTALL)
+
 
 def prose_html(markdown: str, images: bool = True) -> str:
     """The Markdown as HTML. `images` False names the pictures that the text itself holds."""
     made = comrak.render_markdown(_hidden(markdown), _DIALECT, _PARSING, _RENDERING)
     made = _TAG.sub(_TagFilter(images), made)
+    if "<td" in made:
+        made = _CELL.sub(lambda found: f'<td class="{f"{found[1]} " if found[1] else ""}long">', made)
     if not made.isascii():
         made = made.replace(_LESS, "&lt;").replace(_COLON, ":").replace(_AT, "@")
     return visible(made)

@@ -28,15 +28,14 @@
   }
   /* --- times in the reader's own zone ------------------------------------------------------------ */
   function localTimes(within) {
-    const format = (options) => new Intl.DateTimeFormat(undefined, options);
-    const clock = format({ hour: "2-digit", minute: "2-digit" }), day = format({ dateStyle: "medium" });
-    const both = format({ dateStyle: "medium", timeStyle: "short" }), full = format({ dateStyle: "full", timeStyle: "long" });
+    const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
     for (const element of all("time[datetime]", within)) {
       const when = new Date(element.dateTime);
       if (isNaN(when)) continue;
+      const [, date, month, year, clock] = new Date(when - when.getTimezoneOffset() * 60000).toUTCString().split(" ");
+      const day = `${Number(date)} ${month} ${year}`, short = clock.slice(0, 5); // written as the server writes them
       element.title = full.format(when);
-      const style = element.classList.contains("clock") ? clock : element.classList.contains("day") ? day : both;
-      element.textContent = style.format(when);
+      element.textContent = element.classList.contains("clock") ? short : element.classList.contains("day") ? day : `${day}, ${short}`;
     }
   }
   /* --- the address ------------------------------------------------------------------------------- */
@@ -134,8 +133,9 @@
     }
   }
   function addCopy(pre) {
-    const place = pre.parentElement;
+    let place = pre.parentElement;
     if (place.querySelector(":scope > .copy")) return;
+    if (all(":scope > :not(pre[aria-hidden])", place).length > 1) place = make("div"), pre.replaceWith(place), place.append(pre); // over no other text
     place.classList.add("copies");
     const button = make("button", { class: "copy", type: "button", onclick: async () => {
       try {

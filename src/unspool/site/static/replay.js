@@ -162,7 +162,7 @@
     document.querySelector("main").append(desk);
   }
   const say = (text) => { parts.said.textContent = text; document.dispatchEvent(new Event("unspool:wake")); };
-  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
   function tell() {
     const now = steps[index], next = steps[index + 1], first = steps[0].time, end = steps.at(-1).time;
     const time = now.time + Math.min(Math.max(0, place - now.at), next ? next.time - now.time : 0), passed = `${lasted(time - first)} / ${lasted(end - first)}`;

@@ -235,10 +235,6 @@
     prompt: "Prompts", title: "Titles", plan: "Plans", question: "Questions", answer: "Answers", agent: "Subagents",
     thinking: "Thinking", tool: "Tools", notice: "Notices",
   };
-  const KIND = {
-    prompt: "Prompt", title: "Title", plan: "Plan", question: "Question", answer: "Answer", agent: "Subagent",
-    thinking: "Thinking", tool: "Tool", notice: "Notice",
-  };
   const sources = {};
 
   /* Where the page lies; asked when the search is first opened, for the script may come before the body. */
@@ -272,10 +268,11 @@
     ui.status = element("p", { class: "search-status", role: "status" });
     ui.results = element("div", { class: "search-results", id: "search-results", role: "listbox", "aria-label": "Results" });
     ui.more = element("button", { type: "button", class: "search-more", hidden: "" }, "More sessions");
+    const keys = [["↑ ↓", "choose"], ["↵", "open"], ["Esc", "close"]].map(([key, what]) => element("span", {}, element("kbd", {}, key), ` ${what}`));
     ui.dialog = element("dialog", { class: "search", "aria-label": "Search" },
-      element("div", { class: "search-bar" }, ui.input, ui.close),
+      element("div", { class: "search-bar" }, element("span", { class: "search-glass", "aria-hidden": "true" }, "⌕"), ui.input, ui.close),
       element("div", { class: "search-filters" }, ui.where, ui.kind, ui.project),
-      ui.status, ui.results, ui.more);
+      ui.status, ui.results, ui.more, element("div", { class: "search-foot", "aria-hidden": "true" }, ...keys));
     for (const name of Object.keys(sources)) {
       ui.where.append(element("option", { value: name }, name === "session" ? "This session" : "All sessions"));
     }
@@ -462,7 +459,7 @@
     const head = element("div", { class: "search-session", id: name, role: "presentation" }, element("b", {}, session.title));
     const project = source.projects[session.project];
     if (project) head.append(element("span", {}, project));
-    if (session.started) head.append(element("time", {}, day(session.started)));
+    if (session.started) head.append(element("time", { class: "day", datetime: written(session.started) }));
     const box = element("div", { role: "group", "aria-labelledby": name }, head);
     const add = (some) => box.append(...some.map((one) => hit(source, terms, session, one)));
     add(found);
@@ -487,9 +484,9 @@
   function hit(source, terms, session, { id, record: [link, after, text] }) {
     const kind = source.kinds[kindOf(session, id % ROOM)];
     const made = element("a", { class: "search-hit", role: "option", tabindex: "-1", "aria-selected": "false" },
-      element("span", { class: `search-kind search-kind-${kind}` }, KIND[kind] ?? kind), snippet(terms, text));
+      element("span", { class: `search-kind kind-${kind}` }, kind === "agent" ? "subagent" : kind), snippet(terms, text));
     made.href = address(session, link);
-    if (after && session.started) made.title = new Date((session.started + after) * 1000).toLocaleString();
+    if (after && session.started) made.title = MOMENT.format((session.started + after) * 1000);
     made.addEventListener("click", (event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) leave(); });
     return made;
   }
@@ -506,9 +503,11 @@
     ui.dialog.close();
   }
 
-  const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { dateStyle: "medium" });
+  const written = (seconds) => new Date(seconds * 1000).toISOString();
+  const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short", hourCycle: "h23" });
 
   function numbered() {
+    ui.results.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true })); // the page writes the times
     hits = Array.from(ui.results.querySelectorAll("[role=option]"));
     hits.forEach((one, at) => { one.id = `search-hit-${at}`; });
     ui.input.setAttribute("aria-expanded", String(hits.length > 0));
@@ -561,5 +560,11 @@
   const arrive = () => { if (state()) open(); };
   addEventListener("hashchange", arrive);
   document.addEventListener("click", (event) => { if (event.target.closest("[data-do=search]")) open(); });
+  document.addEventListener("keydown", (event) => {
+    const way = document.querySelector("[data-do=search], a[rel=search]"), shown = document.querySelector("dialog[open]");
+    if (!way || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return;
+    event.preventDefault();
+    if (shown === ui.dialog && shown) ui.input.select(); else if (!shown) way.click();
+  });
   addEventListener("pageshow", arrive); // also where Back finds the page as it was left
 })();
