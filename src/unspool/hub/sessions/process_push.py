@@ -279,7 +279,7 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _pages(session: Session, counted: Figures, prices: PriceTable, folder: Path) -> Iterator[MadeFile]:
     head = site_page_head(_OPTIONS, _ROOT)
-    own = render("styles.html", icon=OWN["icon.svg"], hrefs=[OWN[name] for name in ("palette.css", "shared.css")])
+    own = render("styles.html", icon=OWN["icon.svg"], hrefs=[OWN[name] for name in ("ways.css", "shared.css")])
     frame = Frame(
         _ROOT,
         (HOME, Crumb("Sessions", "sessions")),
