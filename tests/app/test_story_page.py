@@ -40,3 +40,9 @@ def test_a_change_that_nobody_or_too_many_made_is_not_found(app: Browsed, of: st
 
 def test_of_several_projects_one_is_chosen(app: Browsed) -> None:
     assert "Build a lamp" in app.get("/story?of=granite&project=/home/dev/lamp").said
+
+
+def test_a_session_that_touched_files_leads_to_those_of_its_project(app: Browsed) -> None:
+    assert 'href="/files?path=/home/dev/quay/"' in app.get("/s/begun/").text
+    assert "Files of the project" not in app.get("/s/opened/").said
+    assert "quay.py" in app.get("/files?path=/home/dev/quay/").said
