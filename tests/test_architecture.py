@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -194,6 +195,17 @@ def own_imports(tree: ast.Module) -> int:
 def test_every_module_says_what_it_is(path: Path) -> None:
     """A module begins with a docstring."""
     assert ast.get_docstring(tree_of(path)), "no module docstring"
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    """Whoever reads the name of a class knows which one is meant."""
+    named = Counter(
+        node.name
+        for path in MODULES
+        for node in tree_of(path).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, number in named.items() if number > 1] == []
 
 
 def test_nothing_is_caught_blindly() -> None:

@@ -12,7 +12,7 @@ from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
     from unspool.agents import FoundLog
-    from unspool.figures.change_story import ChangeName, ChangeStory, StoryStep
+    from unspool.figures.change_story import ChangeName, ChangeStep, ChangeStory
     from unspool.store.library import Library
     from unspool.store.library.change_story import StorySessions
 
@@ -137,7 +137,7 @@ def _print(story: "ChangeStory") -> None:
         _print_step(step, human.minute(step.started, zone) or "without a time")
 
 
-def _print_step(step: "StoryStep", when: str) -> None:
+def _print_step(step: "ChangeStep", when: str) -> None:
     from unspool.agents import agent_name
     from unspool.site.change_page import change_role
 

@@ -32,7 +32,7 @@ class NamedPlan(msgspec.Struct, frozen=True):
     status: str
 
 
-class StoryStep(msgspec.Struct, frozen=True):
+class ChangeStep(msgspec.Struct, frozen=True):
     """A session, and what it did for the change."""
 
     session: str
@@ -77,7 +77,7 @@ class ChangeStory(msgspec.Struct, frozen=True):
     title: str
     commits: tuple[Commit, ...]
     pulls: tuple[Push, ...]
-    steps: tuple[StoryStep, ...]
+    steps: tuple[ChangeStep, ...]
     tokens: int
     cost: Cost
     started: datetime | None
@@ -124,7 +124,7 @@ def with_figures(story: ChangeStory, whole: ChangeStory) -> ChangeStory:
     )
 
 
-def _began(step: StoryStep) -> datetime:
+def _began(step: ChangeStep) -> datetime:
     return step.started or datetime.min.replace(tzinfo=UTC)
 
 
@@ -144,14 +144,14 @@ def _title(name: ChangeName, commits: tuple[Commit, ...], pulls: tuple[Push, ...
     return name.text
 
 
-def _step(session: Session, reasons: tuple[WorkReason, ...], prices: PriceTable) -> StoryStep:
+def _step(session: Session, reasons: tuple[WorkReason, ...], prices: PriceTable) -> ChangeStep:
     counted = figures(session, prices)
     turns = [turn for turn in session.turns if not turn.copied]
     changed = [file for file in counted.files if file.writes]
     runs = list(find_test_runs(call for member in family(session) for call in calls_of(member)))
     ended = {True: "passed", False: "failed", None: "not known"}
     words = [block.text for turn in turns for block in turn.blocks if isinstance(block, Text) and block.text.strip()]
-    return StoryStep(
+    return ChangeStep(
         session.id,
         session.title,
         session.agent,

@@ -70,7 +70,7 @@ class Quoter:
         return plain if whole is text else plain + _LEFT_OUT
 
 
-class Answer:
+class BudgetedAnswer:
     """Lines of an answer that never takes more than its budget."""
 
     def __init__(self, budget: int, freshness: str) -> None:

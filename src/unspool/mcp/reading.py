@@ -7,7 +7,7 @@ from unspool import human
 from unspool.errors import NotFound
 from unspool.figures.outline import prompt_words
 from unspool.figures.solved_errors import tried_words
-from unspool.mcp.answers import Answer, Quoter, ReferencesOf, SessionReference
+from unspool.mcp.answers import BudgetedAnswer, Quoter, ReferencesOf, SessionReference
 from unspool.model import Session, Text, Thinking, ToolCall, Turn
 from unspool.model.blocks import Block, Image, Notice, Unknown
 from unspool.tools import describe
@@ -35,7 +35,7 @@ class SessionReader:
         self._session, self._quoter, self._own, self._show = session, quoter, own, show
         self._budget = budget
 
-    def turns(self, answer: Answer, meant: SessionReference, start: int) -> str:
+    def turns(self, answer: BudgetedAnswer, meant: SessionReference, start: int) -> str:
         """Turns from first to last; `start` is the block of the first that it begins with, 0 for its prompt."""
         first, last = meant.first or 0, meant.last if meant.last is not None else 10**9
         turns = [turn for turn in self._session.turns if first <= turn.number <= last]
@@ -55,7 +55,7 @@ class SessionReader:
             answer.add("There is nothing more.")
         return ""
 
-    def _put(self, answer: Answer, told: _Told, turn: Turn, number: int) -> bool:
+    def _put(self, answer: BudgetedAnswer, told: _Told, turn: Turn, number: int) -> bool:
         place = self._own.place(turn.number, *((number,) if number else ()))
         when = "" if number else human.moment(turn.started)
         if told.text.strip() and not answer.has_room:
@@ -99,7 +99,7 @@ class SessionReader:
         summary = f"{call.name} {tried_words(call)}" if call.role == "shell" else describe(call).summary
         return _Told(told, summary, text if shown else "", _RESULT)
 
-    def block(self, answer: Answer, meant: SessionReference, start: int) -> str:
+    def block(self, answer: BudgetedAnswer, meant: SessionReference, start: int) -> str:
         """One block whole, from a character on."""
         turn = next((one for one in self._session.turns if one.number == meant.first), None)
         number = meant.block or 0

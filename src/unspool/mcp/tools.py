@@ -12,7 +12,17 @@ from unspool import human
 from unspool.errors import NotFound, UsageProblem
 from unspool.figures import family
 from unspool.figures.outline import outline_session
-from unspool.mcp.answers import LEAST, MOST, SUBAGENT, USUAL, Answer, Quoter, References, ReferencesOf, subagent_key
+from unspool.mcp.answers import (
+    LEAST,
+    MOST,
+    SUBAGENT,
+    USUAL,
+    BudgetedAnswer,
+    Quoter,
+    References,
+    ReferencesOf,
+    subagent_key,
+)
 from unspool.mcp.reading import SessionReader
 from unspool.mcp.records import Records
 from unspool.model import Session
@@ -297,8 +307,8 @@ class Tools:
             answer.add("The session has no plan.")
         return answer.text()
 
-    def _begun(self, budget: int) -> Answer:
-        return Answer(budget, self._quoter.line(self._records.freshness.told(), _FRESH))
+    def _begun(self, budget: int) -> BudgetedAnswer:
+        return BudgetedAnswer(budget, self._quoter.line(self._records.freshness.told(), _FRESH))
 
     def _skipped(self, include_current: bool) -> list[str]:
         return [] if include_current else self._records.current()

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from unspool import human
 from unspool.agents import agent_name
-from unspool.figures.change_story import ChangeStory, StoryStep
+from unspool.figures.change_story import ChangeStep, ChangeStory
 from unspool.render.html import elements
 from unspool.render.html.elements import HtmlOptions, content
 from unspool.render.html.prose import prose_html
@@ -23,7 +23,7 @@ _COMMITS = 40
 class ShownStep(NamedTuple):
     """A session of a story as its page shows it."""
 
-    step: StoryStep
+    step: ChangeStep
     href: str
     role: str
     tone: str
@@ -34,7 +34,7 @@ class ShownStep(NamedTuple):
     facts: list[Markup]
 
 
-def change_role(step: StoryStep) -> tuple[str, str]:
+def change_role(step: ChangeStep) -> tuple[str, str]:
     """What a session did for a change, in a word, and the tone of that."""
     if step.landed:
         return "made it", "good"
@@ -47,7 +47,7 @@ def change_role(step: StoryStep) -> tuple[str, str]:
     return ("worked on it", "") if "on the branch" in step.reasons else ("led to it", "")
 
 
-def change_body(story: ChangeStory, href: Callable[[StoryStep], str]) -> str:
+def change_body(story: ChangeStory, href: Callable[[ChangeStep], str]) -> str:
     """The body of the page; `href` leads to a session, or is empty where it is not shown."""
     steps = [_shown(step, href(step)) for step in story.steps]
     took = human.elapsed(story.started, story.ended)
@@ -82,7 +82,7 @@ def change_page(story: ChangeStory, options: SiteOptions, note: str = "") -> str
     return PageTemplate(options, frame).page(f"The story of {story.title}", body)
 
 
-def _shown(step: StoryStep, href: str) -> ShownStep:
+def _shown(step: ChangeStep, href: str) -> ShownStep:
     role, tone = change_role(step)
     prompts = [(prompt.number, shorten_line(prompt.words, _WORDS) or "(empty)") for prompt in step.prompts]
     answer = step.answer.strip()
@@ -101,7 +101,7 @@ def _shown(step: StoryStep, href: str) -> ShownStep:
     )
 
 
-def _facts(step: StoryStep) -> list[Markup]:
+def _facts(step: ChangeStep) -> list[Markup]:
     """What came of a session, in a few words each."""
     found = []
     if step.files:

@@ -127,7 +127,7 @@ def _json(values: Sequence[str]) -> str:
     return json.dumps(list(values))
 
 
-class ListedChange(NamedTuple):
+class RecentChange(NamedTuple):
     """A branch or a pull request that sessions worked on."""
 
     name: str
@@ -137,7 +137,7 @@ class ListedChange(NamedTuple):
     last: float | None
 
 
-def recent_changes(db: apsw.Connection, most: int) -> list[ListedChange]:
+def recent_changes(db: apsw.Connection, most: int) -> list[RecentChange]:
     """The pull requests and branches that sessions worked on last, without branches that many changes share."""
     sql = f"""WITH work(name, project, session, time) AS (
     SELECT push.url, session.project, session.id, coalesce(push.time, session.ended) FROM push
@@ -148,7 +148,7 @@ def recent_changes(db: apsw.Connection, most: int) -> list[ListedChange]:
     UNION ALL SELECT session.branch, session.project, session.id, session.ended FROM session WHERE {IS_LISTED})
     SELECT name, project, count(DISTINCT session), max(time) FROM work
     WHERE name NOT IN (SELECT value FROM json_each(?)) GROUP BY 1, 2 ORDER BY 4 DESC NULLS LAST LIMIT ?"""  # noqa: S608
-    return [ListedChange(*row) for row in _rows(db, sql, (json.dumps(sorted(TRUNKS)), most))]
+    return [RecentChange(*row) for row in _rows(db, sql, (json.dumps(sorted(TRUNKS)), most))]
 
 
 def branches_of(db: apsw.Connection, sessions: Collection[int]) -> set[str]:
