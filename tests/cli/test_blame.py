@@ -1,4 +1,4 @@
-"""`unspool blame` and `unspool why` as people see them, and the records that they make for other programs."""
+"""`unspool blame`, `why` and `commits` as people see them, and the records that they make for other programs."""
 
 import json
 import re
@@ -105,3 +105,27 @@ def test_a_file_that_is_not_here_is_told_as_the_logs_have_it(written: Written) -
     found = json.loads(done.out)["lines"]
     assert {line["text"] for line in found} <= set(lines)
     assert all((line["who"], line["sure"]) == ("agent", "exact") for line in found)
+
+
+def test_commits_are_listed_with_sessions_and_shares(written: Written) -> None:
+    done = run("commits", "--archive", written.archive)
+    assert done.code == 0, done.err
+    by_hand, agents = done.out.splitlines()[1:]
+    assert "0%" in by_hand
+    assert "100%" in agents
+    assert "session-" in agents
+    found = json.loads(run("commits", "HEAD~1", "-n", "1", "--archive", written.archive, "--json").out)["commits"]
+    assert [(one["subject"], one["sessions"]) for one in found] == [("A quay", ["session-0"])]
+
+
+def test_where_there_is_no_repository_or_commit_that_is_said(
+    written: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("commits", "no-such", "--archive", written.archive).code == 3
+    monkeypatch.chdir(tmp_path)
+    assert run("commits", "--archive", written.archive).code == 3
+
+
+def test_a_device_is_no_file(written: Written) -> None:
+    done = run("blame", "/dev/null", "--archive", written.archive)
+    assert (done.code, done.err) == (3, "unspool: There is no file /dev/null.\n")

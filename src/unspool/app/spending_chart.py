@@ -120,7 +120,7 @@ class SpendingChartMaker:
 
     def chart(self, chosen: ChartRange) -> SpendingChart | None:
         """The chart of some turns; None where nothing of them is known."""
-        calls = self._calls(chosen)
+        calls = self.calls(chosen)
         turns = chosen.last - chosen.first + 1
         zoomed = turns < self._numbers[-1] - self._numbers[0] + 1
         by_call = bool(calls) and (turns == 1 or (zoomed and turns <= _FEW_TURNS))
@@ -151,15 +151,12 @@ class SpendingChartMaker:
             chosen.measure,
         )
 
-    def calls(self, chosen: ChartRange) -> list[CallSpending]:
-        """The calls of the turns that are shown."""
-        return self._calls(chosen)
-
     def window_of(self, call: CallSpending) -> RequestWindow | None:
         """The window that a call of the session itself found."""
         return None if call.agent else self._windows.get(call.message)
 
-    def _calls(self, chosen: ChartRange) -> list[CallSpending]:
+    def calls(self, chosen: ChartRange) -> list[CallSpending]:
+        """The calls of the turns that are shown."""
         return [one for one in self._spent.calls if one.turn is not None and chosen.first <= one.turn <= chosen.last]
 
     def _of_turns(self, chosen: ChartRange) -> Iterator[_Piece]:
@@ -211,7 +208,7 @@ class SpendingChartMaker:
         most = max((one.total for one in found), default=0)
         turns = "turn" if chosen.first == chosen.last else "turns"
         which = f"{turns.capitalize()} {_span(chosen.first, chosen.last)}"
-        spent = sum_calls(None, self._calls(chosen))
+        spent = sum_calls(None, self.calls(chosen))
         held = f"at its fullest {most:,} tokens" if most else "no window is told of"
         calls, by = human.count(spent.calls, "call"), "call" if by_call else "turn"
         lost = f"; {spent.lost_tokens:,} tokens written to the cache again" if spent.lost else ""

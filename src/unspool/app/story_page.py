@@ -8,9 +8,7 @@ from unspool import human
 from unspool.app.open_session import get_session
 from unspool.app.render import HOME, render_page, render_template, session_href
 from unspool.app.search_results import folder_name
-from unspool.errors import UnspoolError
 from unspool.figures.change_story import tell_change
-from unspool.model import Session
 from unspool.site.change_page import change_body
 from unspool.site.page_template import as_markup
 from unspool.store.index.git_work import parse_change, recent_changes
@@ -37,13 +35,7 @@ def change_story_page(request: Request) -> HTMLResponse:
             return render_page(request, "Stories of changes", body, (HOME,))
         rows = find_change(index.db, name, (project,) if project else ())
 
-    def opened(key: str) -> Session | None:
-        try:
-            return get_session(context, key).session
-        except UnspoolError:
-            return None
-
-    story = tell_change(name, story_sessions(rows, opened), context.prices)
+    story = tell_change(name, story_sessions(rows, lambda key: get_session(context, key).session), context.prices)
     body = as_markup(change_body(story, lambda step: session_href(step.session)))
     return render_page(request, f"The story of {story.title}", body, (HOME,))
 

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,23 +110,13 @@ def _parsed(text: str) -> tuple[Path, int, int]:
 
 def _blame(path: Path, at: str, archive: Path, *, no_sync: bool) -> "Blame":
     from unspool.store.index.touched_files import find_files
-    from unspool.store.library import Library
+    from unspool.store.library import session_opener
     from unspool.store.library.blame import BlameSources, blame_file, blame_known
-    from unspool.store.library.kept_sessions import KeptSessions
 
     fresh.keep_fresh(archive, no_sync=no_sync)
-    kept = KeptSessions(archive, options.key_of(archive))
-    library = Library(settings.chosen_sources(()), settings.price_table(), kept)
-    logs = {log.session_id: log for log in library.logs()}
-
-    @lru_cache(maxsize=64)
-    def opened(key: str) -> Any:
-        if key not in logs:
-            raise NotFound(f"The log of session {key} is gone.")
-        return library.open(logs[key])
-
+    library = options.kept_library(archive)
     with options.open_index(archive) as index:
-        sources = BlameSources(index.db, opened, library.companions)
+        sources = BlameSources(index.db, session_opener(library), library.companions)
         if at or path.exists():
             return blame_file(sources, path, at)
         known = find_files(index.db, str(path), "", 2) or find_files(index.db, path.name, "", 2)

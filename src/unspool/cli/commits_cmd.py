@@ -1,8 +1,6 @@
 """`unspool commits`: for each commit its sessions, the share of lines that agents wrote, and what it cost."""
 
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -30,26 +28,15 @@ def command(commit: str, limit: int, archive: Path, as_json: bool, no_sync: bool
     lines of less than a dozen characters and merges are left out. The cost is what the sessions that made the commit
     spent since their commit before.
     """
-    from unspool.store.library import Library
+    from unspool.store.library import session_opener
     from unspool.store.library.commit_work import CommitWorks
     from unspool.store.library.git_repository import GitRepository
-    from unspool.store.library.kept_sessions import KeptSessions
 
     repository = GitRepository.around(Path.cwd())
     if repository is None or repository.commit(commit) is None:
         raise NotFound(f"There is no commit {commit} here.")
     fresh.keep_fresh(archive, no_sync=no_sync)
-    library = Library(
-        settings.chosen_sources(()), settings.price_table(), KeptSessions(archive, options.key_of(archive))
-    )
-    logs = {log.session_id: log for log in library.logs()}
-
-    @lru_cache(maxsize=16)
-    def opened(key: str) -> Any:
-        if key not in logs:
-            raise NotFound(f"The log of session {key} is gone.")
-        return library.open(logs[key])
-
+    opened = session_opener(options.kept_library(archive))
     with options.open_index(archive) as index:
         found = list(CommitWorks(index.db, repository, opened).newest(commit, limit))
     if as_json:

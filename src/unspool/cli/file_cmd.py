@@ -2,7 +2,6 @@
 
 import sys
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,21 +116,11 @@ def _chosen(db: Any, path: str, *, as_json: bool) -> "FileSum":
 
 
 def _history(db: Any, archive: Path, path: str) -> "FileHistory":
-    from unspool.store.library import Library
+    from unspool.store.library import session_opener
     from unspool.store.library.file_history import FileHistory
-    from unspool.store.library.kept_sessions import KeptSessions
 
-    kept = KeptSessions(archive, options.key_of(archive))
-    library = Library(settings.chosen_sources(()), settings.price_table(), kept)
-
-    @lru_cache(maxsize=4)
-    def opened(key: str) -> Any:
-        log = next((log for log in library.logs() if log.session_id == key), None)
-        if log is None:
-            raise NotFound(f"The log of session {key} is gone.")
-        return library.open(log)
-
-    return FileHistory(db, path, opened, library.companions)
+    library = options.kept_library(archive)
+    return FileHistory(db, path, session_opener(library), library.companions)
 
 
 def _touches(db: Any, path: str) -> "list[tuple[int, FileTouch]]":

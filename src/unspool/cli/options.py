@@ -201,6 +201,14 @@ def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
     return Archive.open(folder, key=key, readonly=readonly)
 
 
+def kept_library(archive: Path) -> "Library":
+    """The sessions of the usual sources, and those that only an archive still has."""
+    from unspool.store.library import Library
+    from unspool.store.library.kept_sessions import KeptSessions
+
+    return Library(settings.chosen_sources(()), settings.price_table(), KeptSessions(archive, key_of(archive)))
+
+
 def open_index(archive: Path) -> "Index":
     """The index of an archive, to be read; one that another version made is made anew first."""
     from unspool.store.index.database import Index, OtherVersion

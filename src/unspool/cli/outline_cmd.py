@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool import human
-from unspool.cli import fresh, options, settings
+from unspool.cli import fresh, options
 from unspool.cli.output import cut_text, has_colours, print_json, safe_text, say_line, terminal_width
 
 if TYPE_CHECKING:
-    from unspool.model import Session
     from unspool.store.library import Library
     from unspool.store.library.solved_errors import FoundSolution
 
@@ -60,17 +59,11 @@ def solved_command(error: tuple[str, ...], archive: Path, as_json: bool, limit: 
     and done after that until the same call went well. What is new is kept first, in your usual archive (--no-sync,
     or the setting `sync`, leaves that out). Ends with 1 where nothing is found.
     """
-    from unspool.store.library import Library
-    from unspool.store.library.kept_sessions import KeptSessions
+    from unspool.store.library import session_opener
     from unspool.store.library.solved_errors import ErrorSources, find_solutions
 
     fresh.keep_fresh(archive, no_sync=no_sync)
-    kept = KeptSessions(archive, options.key_of(archive))
-    library = Library(settings.chosen_sources(()), settings.price_table(), kept)
-
-    def opened(key: str) -> "Session":
-        return library.open(library.find(key))
-
+    opened = session_opener(options.kept_library(archive))
     with options.open_index(archive) as index, options.open_archive(archive, readonly=True) as held:
         found = find_solutions(ErrorSources(index.db, held, opened), " ".join(error))
     if as_json:

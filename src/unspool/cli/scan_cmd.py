@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from unspool import human
 from unspool.agents import FoundLog
@@ -64,7 +65,7 @@ def command(
     flags = [(one, flag) for one in done for flag in one.flags if not names or flag.scanner in names]
     failures = [one.failure for one in done if one.failure]
     if as_json:
-        rows = [{"session": one.session, "path": one.path, **_fields(flag)} for one, flag in flags]
+        rows = [{"session": one.session, "path": one.path, **msgspec.structs.asdict(flag)} for one, flag in flags]
         print_json({"flags": rows, "sessions": len(done), "failures": failures})
     else:
         colour, width = output.has_colours(), output.terminal_width()
@@ -86,12 +87,6 @@ def _log(library: "Library", name: str) -> FoundLog:
     if isinstance(found, str):
         raise click.BadParameter(f"{name} is no session that was found.", param_hint="SESSION")
     return found
-
-
-def _fields(flag: object) -> dict[str, object]:
-    import msgspec
-
-    return msgspec.structs.asdict(flag)  # type: ignore[arg-type]
 
 
 def _list_scanners(scanners: "tuple[Scanner, ...]", *, as_json: bool) -> None:

@@ -45,7 +45,7 @@ def command(change: str, path: Path | None, archive: Path, as_json: bool, no_syn
     if given["no_redact"] and path is None:
         raise UsageProblem("--no-redact says something of a page: add -o.")
     fresh.keep_fresh(archive, no_sync=no_sync)
-    library = _library(archive)
+    library = options.kept_library(archive)
     name, sessions = _find(library, archive, change, given["projects"])
     from unspool.figures.change_story import tell_change
 
@@ -67,17 +67,11 @@ def command(change: str, path: Path | None, archive: Path, as_json: bool, no_syn
         _print(story)
 
 
-def _library(archive: Path) -> "Library":
-    from unspool.store.library import Library
-    from unspool.store.library.kept_sessions import KeptSessions
-
-    return Library(settings.chosen_sources(()), settings.price_table(), KeptSessions(archive, options.key_of(archive)))
-
-
 def _find(
     library: "Library", archive: Path, change: str, wanted: tuple[str, ...]
 ) -> "tuple[ChangeName, StorySessions]":
     from unspool.store.index.git_work import TRUNKS, parse_change
+    from unspool.store.library import session_opener
     from unspool.store.library.change_story import find_change, story_sessions
 
     name, folder = parse_change(change), str(Path.cwd())
@@ -90,8 +84,7 @@ def _find(
                 raise
             name = commit
             rows = find_change(index.db, name, wanted, folder)
-    logs = {log.session_id: log for log in library.logs()}
-    return name, story_sessions(rows, lambda key: library.open(logs[key]) if key in logs else None)
+    return name, story_sessions(rows, session_opener(library))
 
 
 def _git_commit(change: str) -> "ChangeName | None":

@@ -17,41 +17,11 @@ from unspool.tools.ansi import strip_ansi
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@~+-]*(?:[/\\]+[\w.@~+-]+)+[/\\]?")
 _NUMBER = re.compile(r"\b(?:0x[0-9a-f]+|[0-9a-f]*\d[0-9a-f]*)\b", re.I)
 _WORD = re.compile(r"[^\W\d_][\w$]{2,}")
-_GENERAL = frozenset(
-    [
-        "traceback",
-        "most",
-        "recent",
-        "call",
-        "last",
-        "file",
-        "line",
-        "error",
-        "errors",
-        "failed",
-        "failure",
-        "exit",
-        "code",
-        "the",
-        "and",
-        "for",
-        "with",
-        "not",
-        "was",
-        "are",
-        "has",
-        "from",
-        "this",
-        "that",
-        "module",
-        "usr",
-        "lib",
-        "self",
-        "return",
-        "raise",
-        "none",
-    ]
-)
+_GENERAL = frozenset((
+    "traceback", "most", "recent", "call", "last", "file", "line", "error", "errors", "failed", "failure", "exit",
+    "code", "the", "and", "for", "with", "not", "was", "are", "has", "from", "this", "that", "module", "usr", "lib",
+    "self", "return", "raise", "none",
+))  # fmt: skip
 """Words that errors of every kind have."""
 _LOOKED = 6_000
 """Characters at either end of an answer that tell its error."""

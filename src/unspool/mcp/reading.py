@@ -84,7 +84,7 @@ class SessionReader:
                 return _Told("thought", "", block.text)
             case ToolCall() if self._show != "text":
                 return self._call_told(block)
-            case Notice() if block.kind in ("compaction", "api-error", "interrupted"):
+            case Notice() if block.kind in ("compaction", "api-error", "interruption"):
                 return _Told("notice", f"{block.kind} {block.text[:400]}".strip())
             case _:
                 return None

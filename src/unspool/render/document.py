@@ -12,35 +12,10 @@ from unspool.render.markdown import MarkdownImages, render_markdown
 from unspool.render.transcript import transcript_nodes
 from unspool.render.view import View
 
-_KEPT = frozenset(
-    [
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "ul",
-        "ol",
-        "li",
-        "pre",
-        "code",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "blockquote",
-        "em",
-        "strong",
-        "del",
-        "br",
-        "a",
-        "img",
-    ]
-)
+_KEPT = frozenset((
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "pre", "code", "table", "thead", "tbody", "tr", "th",
+    "td", "blockquote", "em", "strong", "del", "br", "a", "img",
+))  # fmt: skip
 _STANDS_FOR = {"details": ("div", "fold"), "summary": ("p", "row")}
 """A document on paper opens nothing: a fold is a row, and below it what it holds."""
 _PICTURE = "data:image/"

@@ -11,7 +11,7 @@ document.addEventListener("DOMContentLoaded", () => {
   function goOn() {
     const number = (path) => Number((/page-(\d+)\.html/.exec(path) || [0, 0])[1]);
     const own = number(location.pathname);
-    const last = [...document.querySelectorAll('main a[href^="page-"], .rail a[href^="page-"]')]
+    const last = [...document.querySelectorAll('.pager a[href^="page-"], .rail a[href^="page-"]')]
       .sort((one, other) => number(one.pathname) - number(other.pathname)).pop();
     if (own && last && number(last.pathname) > own) {
       location.replace(last.pathname);

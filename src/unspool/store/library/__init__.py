@@ -5,16 +5,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unspool.store.library.library import Library, open_session, sessions
+    from unspool.store.library.library import Library, open_session, session_opener, sessions
     from unspool.store.library.read import SessionListing, read_session, read_stream
 
 _HOMES = {
-    "Library": "library", "open_session": "library", "sessions": "library", "SessionListing": "read",
+    "Library": "library", "open_session": "library", "sessions": "library", "session_opener": "library",
+    "SessionListing": "read",
     "read_session": "read", "read_stream": "read",
 }  # fmt: skip
 """Where each name is from; loaded when it is asked for, since commands that only look need little of it."""
 
-__all__ = ["Library", "SessionListing", "open_session", "read_session", "read_stream", "sessions"]
+__all__ = ["Library", "SessionListing", "open_session", "read_session", "read_stream", "session_opener", "sessions"]
 
 
 def __getattr__(name: str) -> Any:

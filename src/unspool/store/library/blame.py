@@ -13,7 +13,7 @@ import apsw
 import msgspec
 
 from unspool.agents.records import Companion
-from unspool.errors import NotFound
+from unspool.errors import NotFound, UnspoolError
 from unspool.figures import family
 from unspool.figures.file_states import call_origins, forward_slashes
 from unspool.figures.line_owners import carry_lines, file_lines, is_telling, plain_line
@@ -146,6 +146,8 @@ def _text(path: Path, place: str, repository: GitRepository | None, commit: GitC
         if text is None:
             raise NotFound(f"{commit.hash[:10]} has no file {place}.")
         return text
+    if not path.is_file():  # a device would never end
+        raise NotFound(f"There is no file {path}.")
     try:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError as error:
@@ -207,7 +209,7 @@ def _by_content(sources: BlameSources, owned: list[_Owned | None], lines: Sequen
 def _all_changes(sources: BlameSources, key: str) -> Iterator[AskedChange]:
     try:
         session = sources.open_session(key)
-    except NotFound:
+    except UnspoolError:
         return
     models = {message.id: message.model for member in family(session) for message in member.messages}
     for call, origin in call_origins(session):

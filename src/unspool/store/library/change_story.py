@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import apsw
 
-from unspool.errors import Ambiguous, NotFound
+from unspool.errors import Ambiguous, NotFound, UnspoolError
 from unspool.figures.change_story import ChangeName, WorkReason
 from unspool.model import Session
 from unspool.store.index.git_work import (
@@ -52,10 +52,10 @@ def find_change(db: apsw.Connection, name: ChangeName, wanted: Sequence[str] = (
     return [*made, *attempts_before(db, {row.session for row in made}, projects)]
 
 
-def story_sessions(rows: Sequence[WorkRow], open_session: Callable[[str], Session | None]) -> StorySessions:
+def story_sessions(rows: Sequence[WorkRow], open_session: Callable[[str], Session]) -> StorySessions:
     """The sessions of a change with those that their links lead to, each with why it belongs there.
 
-    `open_session` gives a session by its id; None where its log is gone.
+    `open_session` gives a session by its id; those that cannot be read are left out.
     """
     reasons: dict[str, dict[WorkReason, None]] = {}
     for row in rows:
@@ -64,8 +64,9 @@ def story_sessions(rows: Sequence[WorkRow], open_session: Callable[[str], Sessio
     waiting, last = list(reasons), max((row.time for row in rows if row.time is not None), default=None)
     while waiting and len(opened) < MOST:
         key = waiting.pop(0)
-        session = open_session(key) if key not in opened else None
-        if session is None:
+        try:
+            session = open_session(key)
+        except UnspoolError:
             continue
         is_later = last is not None and session.started is not None and session.started.timestamp() > last
         if is_later and {*reasons[key]} <= {*_LED.values()}:

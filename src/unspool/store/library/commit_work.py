@@ -9,7 +9,7 @@ from functools import lru_cache
 import apsw
 import msgspec
 
-from unspool.errors import NotFound
+from unspool.errors import UnspoolError
 from unspool.figures import calls_of, family
 from unspool.figures.file_states import file_place, forward_slashes
 from unspool.figures.line_owners import is_telling, plain_line
@@ -83,7 +83,7 @@ class CommitWorks:
         """The lines that calls of a session put into a file."""
         try:
             session = self._open(key)
-        except NotFound:
+        except UnspoolError:
             return Counter()
         found = Counter[str]()
         for call in (call for member in family(session) for call in calls_of(member)):

@@ -13,7 +13,7 @@ import apsw
 from unspool.agents import by_id
 from unspool.agents.records import Companion
 from unspool.doc import Diff
-from unspool.errors import NotFound
+from unspool.errors import NotFound, UnspoolError
 from unspool.figures import calls_of, family
 from unspool.figures.file_states import (
     CallOrigin,
@@ -164,7 +164,7 @@ class FileHistory:
         for key in reversed(keys[:most]):  # a fork's calls are those of the session that it was copied from
             try:
                 session = self.open_session(key)
-            except NotFound:
+            except UnspoolError:
                 left += 1
                 continue
             kept += self._kept(session)

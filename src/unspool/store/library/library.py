@@ -4,6 +4,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -305,6 +306,19 @@ class Library:
         """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
         found = single_log(Path(session.log.path))
         return tuple(by_id(found.agent_id).files.companions(found, session.slug)) if found is not None else ()
+
+
+def session_opener(library: Library, most: int = 64) -> Callable[[str], Session]:
+    """Opens sessions of a library by their ids, those that were opened last only once; NotFound where a log is gone."""
+    logs = {log.session_id: log for log in library.logs()}
+
+    @lru_cache(maxsize=most)
+    def opened(key: str) -> Session:
+        if key not in logs:
+            raise NotFound(f"The log of session {key} is gone.")
+        return library.open(logs[key])
+
+    return opened
 
 
 def open_session(name: str | Path, sources: Sequence[Path | str] = ()) -> Session:
