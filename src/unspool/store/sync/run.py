@@ -172,7 +172,7 @@ class SyncWork:
                 self._keep(keeper, [task for task in batch if task.found is None])  # read from the archive
                 ahead.append(self._start(readers, batch))
                 self._keep(keeper, batch)
-                if len(ahead) > 1:
+                if len(ahead) > 2:
                     self._index_batch(readers, writer, ahead.popleft())
             self._keep_rest(keeper, scans)
             while ahead:
