@@ -1,6 +1,7 @@
 """The frame of every page, and the styles and scripts it refers to."""
 
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -72,7 +73,7 @@ def site_page_head(options: SiteOptions, root: str, code: bool = True, plays: bo
     scripts = [load_asset(name) for name in (*SCRIPTS, *(STAGE_SCRIPTS if plays else ()))]
     if not options.self_contained:
         return PageHead(
-            _policy("'self' file:", "'self' file:"),
+            _policy("'self' file:", "'self' file:", "'self' file: data:"),
             as_markup("".join(elements.stylesheet(root + one.path) for one in styles)),
             as_markup("".join(elements.script(root + one.path) for one in scripts)),
             root + load_asset(HIGHLIGHTER).path,
@@ -86,9 +87,9 @@ def site_page_head(options: SiteOptions, root: str, code: bool = True, plays: bo
     )
 
 
-def _policy(styles: str, scripts: str) -> str:
+def _policy(styles: str, scripts: str, images: str = "'self' data:") -> str:
     return (
-        f"default-src 'none'; img-src 'self' data:; style-src {styles}; script-src {scripts}; "
+        f"default-src 'none'; img-src {images}; style-src {styles}; script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -145,6 +146,8 @@ class Frame(msgspec.Struct, frozen=True):
     """Whether pages are nothing but their body: no bar above it, no foot below."""
     card: str = ""
     """Address of the story as a picture, beside the session's first page; empty where there is none."""
+    picture_href: Callable[[str, str], str] = elements.picture_inside
+    """Where pictures and documents of a session lie, relative to its pages, as `HtmlOptions` wants it."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
     beside: Markup = Markup()

@@ -178,7 +178,8 @@ class SessionView:
     def html_options(self, time: datetime | None) -> HtmlOptions:
         """How nodes of a moment become markup: files are linked as the next commit has them."""
         commit = commit_at(self.counted.commits, time) if self.repository else ""
-        return HtmlOptions(self.repository, commit, "images" not in self.options.hide, self.session_href)
+        images = "images" not in self.options.hide
+        return HtmlOptions(self.repository, commit, images, self.session_href, self.frame.picture_href)
 
     def session_href(self, name: str) -> str:
         """The address of another session; empty where the site does not have it."""

@@ -74,6 +74,11 @@ def _nowhere(_session: str) -> str:
     return ""
 
 
+def picture_inside(kind: str, data: str) -> str:
+    """The address of a picture or document that the page itself holds."""
+    return f"data:{kind};base64,{data}"
+
+
 class HtmlOptions(msgspec.Struct, frozen=True):
     """How nodes become markup. The default makes no link into a repository or to another session."""
 
@@ -85,6 +90,8 @@ class HtmlOptions(msgspec.Struct, frozen=True):
     """False names pictures and documents instead of putting them into the page."""
     session_href: Callable[[str], str] = _nowhere
     """The address of another session by its id; empty where it has none."""
+    picture_href: Callable[[str, str], str] = picture_inside
+    """The address of a picture or document of a media type, given in base64."""
 
 
 _SAFE = re.compile(r"(?:https?://[^\x00-\x20\x7f-\x9f\s]|mailto:[^\x00-\x20\x7f-\x9f\s])[^\x00-\x20\x7f-\x9f\s]*", re.I)

@@ -22,10 +22,10 @@ def picture_figure(node: Picture, options: HtmlOptions) -> str:
     if options.images and data and kind in _SHOWN:
         name = f"<figcaption>{content(node.label)}</figcaption>" if node.label else ""
         alt = escape(node.label or "picture")
-        image = f'<img src="data:{kind};base64,{data}" alt="{alt}" loading="lazy">'
+        image = f'<img src="{options.picture_href(kind, data)}" alt="{alt}" loading="lazy">'
         return f'<figure class="picture" data-kind="image">{image}{name}</figure>'
     if options.images and data and kind == _DOCUMENT:
-        href = f'href="data:{kind};base64,{data}"'
+        href = f'href="{options.picture_href(kind, data)}"'
         name = _NOT_IN_NAME.sub("-", node.label.replace("\\", "/").rpartition("/")[2])[:80].strip(". -") or "document"
         name = escape(name if name.lower().endswith(".pdf") else f"{name}.pdf")
         return f'<p class="file" data-kind="image"><a {href} download="{name}">{_named(node)}</a></p>'

@@ -1,10 +1,12 @@
 """Builds what a plan names: sessions in several processes, then the lists."""
 
 import gc
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,6 +19,7 @@ from unspool.figures import figures
 from unspool.model import Session
 from unspool.prices import PriceTable
 from unspool.reading.prompts import plan_key, plans_of
+from unspool.render.html.elements import picture_inside
 from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.disk import encode_html, swap_folder, sweep_site, write_if_changed
@@ -44,6 +47,8 @@ class _Around(Neighbours):
         return _begun(found, self._kept)
 
 
+_SMALL = 4096
+"""Characters of base64 up to which a file of its own costs more than it saves."""
 _begun = lru_cache(maxsize=4096)(chain_head)
 _load_prices = cache(PriceTable.load)
 
@@ -95,6 +100,29 @@ class BuildResult(msgspec.Struct, frozen=True):
     size: int = 0
 
 
+class PictureFiles:
+    """Pictures and documents of a session as files beside its pages, each once however often it is shown."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.sizes: dict[str, int] = {}
+        """Of the files that were written, by name."""
+
+    def href(self, kind: str, data: str) -> str:
+        """The name of the file that holds what is given in base64; what is small or no base64 stays in the page."""
+        if len(data) < _SMALL:
+            return picture_inside(kind, data)
+        try:
+            raw = b64decode(data)
+        except ValueError:
+            return picture_inside(kind, data)
+        name = f"{blake2b(raw, digest_size=8).hexdigest()}.{kind.rpartition('/')[2]}"
+        if name not in self.sizes:
+            (self._folder / name).write_bytes(raw)
+            self.sizes[name] = len(raw)
+        return name
+
+
 def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
     wanted = context.wanted
@@ -103,12 +131,15 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
         return BuildResult(facts, None)
     prices = _load_prices(Path(wanted.prices) if wanted.prices else None)
     counted = figures(session, prices)
-    frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices)
     files = size = 0
     with swap_folder(Path(context.site, task.folder)) as folder:
+        pictures = PictureFiles(folder)
+        href = picture_inside if wanted.options.self_contained else pictures.href
+        frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices, picture_href=href)
         for name, data in session_folder(session, counted, wanted.options, frame):
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
+    files, size = files + len(pictures.sizes), size + sum(pictures.sizes.values())
     shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
     return BuildResult(facts, shown, files, size)
 
