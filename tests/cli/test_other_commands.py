@@ -1,6 +1,7 @@
 """`unspool schema`, `unspool completion`, help and version."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -39,8 +40,8 @@ def test_completion_knows_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("arguments", [("-V",), ("--version",)], ids=" ".join)
 def test_the_version(arguments: tuple[str, ...]) -> None:
-    """-V prints name and version."""
-    assert run(*arguments).out == f"unspool {__version__}\n"
+    """-V prints name and version, and the commit where it is known."""
+    assert re.fullmatch(rf"unspool {re.escape(__version__)}( \([0-9a-f]{{12}}\))?\n", run(*arguments).out)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in COMMANDS])

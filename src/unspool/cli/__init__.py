@@ -7,8 +7,6 @@ try first. A test holds `help.txt` to what the commands say themselves.
 import gc
 import sys
 
-from unspool import __version__
-
 HELP = __file__.replace("__init__.py", "help.txt")
 _OBJECTS = 50_000
 """Made before garbage is looked for: modules that are loaded are none, nor is most of what is read."""
@@ -21,7 +19,10 @@ def main() -> None:
             sys.stdout.write(text.read())
         return
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"unspool {__version__}\n")
+        from unspool import __version__
+        from unspool.build_info import version_line
+
+        sys.stdout.write(f"{version_line(__version__)}\n")
         return
     gc.set_threshold(_OBJECTS, 20, 50)
     try:

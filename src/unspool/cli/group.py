@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import click
 
-from unspool import __version__
 from unspool.cli import options
 from unspool.errors import UnspoolError, UsageProblem
 
@@ -62,6 +61,7 @@ COMMANDS = (
     ("login", "Sign in to a hub, which later commands use."),
     ("logout", "Sign out of a hub: its token is forgotten here."),
     ("hub", "Run the hub of a team: shares, and an archive of everybody's sessions."),
+    ("uninstall", "Take unspool off this machine; the archive stays."),
     ("schema", "Print the JSON Schema of exported sessions."),
     ("completion", "Print the shell completion script."),
 )
@@ -113,6 +113,15 @@ class LazyGroup(click.Group):
             formatter.write_dl(self._lines)
 
 
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from unspool import __version__
+        from unspool.build_info import version_line
+
+        click.echo(version_line(__version__))
+        ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     lines=COMMANDS,
@@ -122,7 +131,8 @@ class LazyGroup(click.Group):
     epilog="A SESSION is an id or its first characters, a path, a URL, a piece of its title, or `latest`.",
 )
 @options.serving
-@click.version_option(__version__, "-V", "--version", prog_name="unspool", message="%(prog)s %(version)s")
+@click.option("-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+              help="Show the version, and the commit that it was made of.")  # fmt: skip
 @click.pass_context
 def cli(ctx: click.Context, /, **serving: Any) -> None:
     """Read, find and export your Claude Code sessions.

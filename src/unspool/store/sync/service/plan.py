@@ -139,7 +139,7 @@ def plan_lines(plan: InstallPlan) -> Iterator[str]:
         else:
             verb = "remove" if step.after is None else "write" if step.before is None else "change"
             copied = step.backup and step.before is not None
-            yield f"{verb}: {step.path}" + (f" (copy in {_backup(step.path).name})" if copied else "")
+            yield f"{verb}: {step.path}" + (f" (copy in {backup_path(step.path).name})" if copied else "")
             yield from _difference(step.before or b"", step.after) if step.after is not None else ()
     yield from plan.notes
 
@@ -169,7 +169,7 @@ def _write(step: WriteStep) -> None:
         raise UnspoolError(f"{step.path} has changed in the meantime and was left as it is; try again.")
     mode = stat.S_IMODE(step.path.stat().st_mode) if step.before is not None else 0o700 if step.executable else None
     if step.backup and step.before is not None:
-        write_atomically(_backup(step.path), [step.before])
+        write_atomically(backup_path(step.path), [step.before])
     if step.after is None:
         step.path.unlink(missing_ok=True)
         return
@@ -178,7 +178,8 @@ def _write(step: WriteStep) -> None:
         step.path.chmod(mode)
 
 
-def _backup(path: Path) -> Path:
+def backup_path(path: Path) -> Path:
+    """Where a copy of a file is put before it is changed."""
     return path.with_name(path.name + _BACKUP)
 
 
