@@ -17,7 +17,7 @@ from tests.live.steps import say
 from unspool.store.library import Library
 
 PRESETS = ("default", "aggressive", "heavy", "extreme", "none")
-ACTS = (*PRESETS, "fork", "move", "repair", "import", "bundle")
+ACTS = (*PRESETS, "in place", "fork", "move", "repair", "import", "bundle")
 """Every way to make a copy; `fork` stands for one at each turn."""
 
 PROMPT = "And what comes after the copy?"
@@ -87,6 +87,10 @@ class Bench:
                 bundle = elsewhere.with_suffix(".tar.gz")
                 self.unspool("share", session, "--bundle", "--yes", "-o", str(bundle))
                 return self.unspool("import", str(bundle), "--to", str(elsewhere))
+            case "in place":  # of a plain copy, for others look at the session as it is
+                copy = self.unspool("clone", session, "--preset", "none")
+                self.unspool("clone", copy["session"], "--in-place", "--preset", "heavy")
+                return copy
             case preset:
                 return self.unspool("clone", session, "--preset", preset)
 

@@ -235,8 +235,9 @@ _treatment = options.as_argument(
 @click.option(
     "--fit", type=click.IntRange(min=1), metavar="TOKENS", help="The mildest treatment that fits into so many."
 )
-@click.option("--undo", is_flag=True, help="Take a copy back: SESSION is the copy's id, else the last one made.")
-@click.option("--force", is_flag=True, help="With --undo: though the copy was gone on with.")
+@click.option("--in-place", is_flag=True, help="Lighten the session's own file; what was there is put aside first.")
+@click.option("--undo", is_flag=True, help="Take a copy or an --in-place back: SESSION is its id, else the last one.")
+@click.option("--force", is_flag=True, help="With --undo: though the session went on since.")
 @compress_options
 @copy_options.copy_output_options
 @options.sources
@@ -250,6 +251,7 @@ def command(
     unspool clone 3f2a --preset heavy -n       what `heavy` would leave out, line by line
     unspool clone 3f2a --fit 60000             the mildest treatment that fits
     unspool clone 3f2a --strip-tools 70% --mode stub
+    unspool clone 3f2a --in-place              no copy: the session's own file becomes lighter
     unspool clone --undo                       take the last copy back
 
     The conversation stays: every prompt and every answer. Old tool calls and their results go, or are cut short,
@@ -257,7 +259,9 @@ def command(
     older half of those; `aggressive` 10 and half; `heavy` 10 and 80 %; `extreme` keeps none; `none` is a plain copy.
 
     The copy is proven before it is written, by rules of its own (`unspool lint`), has new ids throughout, and never
-    touches the original. `unspool list --clones` lists the copies made.
+    touches the original. `unspool list --clones` lists the copies made. With --in-place there is no copy: the same is
+    proven and put in the place of the session's own log, branches that were left go, and the log as it was is kept
+    beside the archive until `--undo` gives it back. A session that is open in its agent is refused.
     """
     if how["undo"]:
         _undo(session, output, force=how["force"])
@@ -272,7 +276,10 @@ def command(
     from unspool.copies.original import open_source
     from unspool.copies.treatment import preset
 
-    request = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
+    if how["in_place"] and output.path is not None:
+        raise UsageProblem("Either --in-place or -o.")
+    wanted = {**chosen, **({"fit": how["fit"]} if how["fit"] else {})}
+    request = CopyRequest(title=output.title, in_place=how["in_place"], options=wanted)
     figures = {name: value for name, value in chosen.items() if name != "preset"}
     treatment = replace(preset(chosen["preset"], settings.chosen_presets()), **figures)
     with open_source(library, session) as source:
@@ -285,14 +292,26 @@ def command(
         if done is not None:
             chosen = {**request.options, "compress": str(how["compressing"].bands)}
             plan = plan_copy(material, treatment, replace(request, texts=done.texts, options=chosen))
-        copy_options.finish_copy(plan, source, output)
+        if how["in_place"]:
+            copy_options.finish_in_place(plan, source, output)
+        else:
+            copy_options.finish_copy(plan, source, output)
         if done is not None:
             tell_compressed(done, plan.copy.making.session)
 
 
 def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None:
-    from unspool.copies import records
+    from unspool.copies import in_place, records
 
+    edit = in_place.find_edit(session)
+    made = next((one.made for one in records.copy_records() if one.session.startswith(session)), "")
+    if edit is not None and edit.made >= made:
+        if not output.dry_run:
+            in_place.undo_edit(edit, force=force)
+        word = "Would give back" if output.dry_run else "Gave back"
+        told = {"session": edit.session, "restored": edit.path, "dry_run": output.dry_run}
+        print_result(told, [f"{word} {edit.path}"], as_json=output.as_json)
+        return
     record = records.find_record(session)
     gone = [Path(one.path) for one in record.files] if output.dry_run else records.undo_copy(record, force=force)
     removed, word = list(map(str, gone)), "Would remove" if output.dry_run else "Removed"

@@ -71,6 +71,26 @@ def write_or_plan(plan: "CopyPlan", source: "CopySource", output: CopyOutput, cw
     return _planned(plan, record) if output.dry_run else _written(record, source, output)
 
 
+def finish_in_place(plan: "CopyPlan", source: "CopySource", output: CopyOutput) -> None:
+    """Put the plan in the place of the session's own log, or only tell what that would do."""
+    from msgspec import to_builtins
+
+    from unspool.copies.in_place import edit_in_place
+
+    edit = edit_in_place(plan, source, dry_run=output.dry_run)
+    resuming = source.log.agent.resuming
+    resume = resuming.resume(edit.session, source.log.facts.cwd, unasked=output.dsp) if resuming is not None else ""
+    after = [f"\nNothing was written. It would change {edit.path}"] if output.dry_run else [
+        f"\nChanged {edit.path}",
+        f"As it was:  {edit.backup}",
+        *([f"Resume it:  {resume}"] if resume else []),
+        f"Undo:       unspool clone --undo {edit.session[:8]}",
+    ]  # fmt: skip
+    words = [*_figures(source.log.session, plan.before, plan.after), *after]
+    counts = {"before": to_builtins(plan.before), "after": to_builtins(plan.after), "dry_run": output.dry_run}
+    print_result({**to_builtins(edit), **counts, "resume": resume}, words, as_json=output.as_json)
+
+
 def show_copies(tellings: list[CopyTelling], output: CopyOutput, failed: list[str]) -> None:
     """Tell of several copies, and of sessions that none could be made of."""
     if output.as_json:

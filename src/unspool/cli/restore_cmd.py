@@ -267,6 +267,7 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
 def _forget_beside(archive: "Archive", session: str) -> None:
     """Remove what lies beside the archive and tells of a session: the index, what was replaced in its shares, and
     passages that a model shortened."""
+    from unspool.copies.in_place import forget_edits
     from unspool.copies.records import forget_compressions
     from unspool.share.choices import forget_replacements
     from unspool.share.select_files import file_stem
@@ -275,6 +276,7 @@ def _forget_beside(archive: "Archive", session: str) -> None:
     remove_database(archive.path.with_name(INDEX))
     forget_replacements(archive, file_stem(session))
     forget_compressions(archive.path.parent, session)
+    forget_edits(archive.path.parent, session)
 
 
 def _forget_lines(

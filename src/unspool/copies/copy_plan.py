@@ -150,7 +150,7 @@ class SessionCopy:
         for lines in beside.values():
             yield from lines
         end = len(self.original.data)
-        for line in self.writer.closing(self.identity, self.making.title):
+        for line in self.writer.closing(self.identity, self.making.title) if self.making.title else ():
             yield CopiedLine(line, spoken=False, at=end)
 
     def _hung(self, event: Event, parent: str | None) -> bytes:
@@ -238,6 +238,8 @@ class CopyRequest(msgspec.Struct, frozen=True):
     """Lines with news of background tasks that do not tell what those found."""
     shown: bool = False
     """For reading: under the ids of the original, reasoning kept though the model's provider would not take it."""
+    in_place: bool = False
+    """For the original's own file: under its ids, and under its title unless another is given."""
     paths: tuple[tuple[str, str], ...] = ()
     options: dict[str, object] = {}
 
@@ -276,8 +278,8 @@ def plan_copy(log: OriginalLog | CopyMaterial, treatment: Treatment, wish: CopyR
 
 def _making(log: OriginalLog, treatment: Treatment, wish: CopyRequest) -> CopyOptions:
     return CopyOptions(
-        session=log.session if wish.shown else writer_of(log.agent).new_session(),
-        title=wish.title or clone_title(log, datetime.now().astimezone()),
+        session=log.session if wish.shown or wish.in_place else writer_of(log.agent).new_session(),
+        title=wish.title or ("" if wish.in_place else clone_title(log, datetime.now().astimezone())),
         snapshots=not treatment.drop_snapshots,
         side=not treatment.drop_side,
         paths=wish.paths,

@@ -191,7 +191,7 @@ def write_copy(
     """
     copy = draught.copy
     along = carry_companions(copy, path, home) if path.stem == copy.making.session else ()
-    log, proof = FileToWrite(path, copy.chunks), partial(_prove, draught)
+    log, proof = FileToWrite(path, copy.chunks), partial(prove_lines, draught)
     with nullcontext(rehearse_writing(log, along, proof)) if dry_run else write_all_or_none(log, along, proof) as done:
         record = _record(draught, done, cwd)
         records.keep_record(record, dry_run=dry_run)
@@ -237,9 +237,9 @@ def _record(draught: CopyPlan, done: WrittenFiles, cwd: str) -> records.CopyReco
     )
 
 
-def _prove(draught: CopyPlan, lines: Iterable[bytes]) -> None:
+def prove_lines(draught: CopyPlan, lines: Iterable[bytes]) -> None:
     """Raises where the lines of a finished copy break a rule."""
-    wrong = errors(draught.copy.writer.lint(lines, strict=True))
+    wrong = errors(draught.copy.writer.lint(lines, strict=not draught.wish.in_place))
     if wrong:
         told = [f"  line {one.line}: {one.message}" for one in wrong[:_TOLD]]
         more = [f"  and {len(wrong) - _TOLD:,} more"] if len(wrong) > _TOLD else []
