@@ -72,6 +72,12 @@ def test_kinds_turns_and_tools_are_files_too(app: Site) -> None:
     assert app.get("/s/long/context/nothing.csv").status == 404
 
 
+def test_every_entry_in_the_window_is_drawn_and_listed_and_is_a_file_too(app: Site) -> None:
+    page, listed = app.get("/s/long/context").text, rows(app.get("/s/long/context/entries.csv"))
+    assert {row["kind"].partition(" ·")[0] for row in listed} >= {"summaries", "prompts", "tool input", "files"}
+    assert page.count('<rect class="part-', page.index('class="entries of-kind"')) == len(listed)
+
+
 def test_what_turns_and_calls_cost_are_files_too_and_add_up_to_the_session(app: Site) -> None:
     turns, calls = (rows(app.get(f"/s/long/context/{name}.csv")) for name in ("turns", "calls"))
     cost = next(Decimal(row["cost"]) for row in rows(app.get("/stats/dearest.csv")) if "Long" in row["session"])

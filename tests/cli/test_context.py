@@ -83,3 +83,12 @@ def test_tables_fit_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", columns)
     lines = told(tmp_path, sent(log(), 250_000)).split("By kind")[1].splitlines()
     assert max(map(len, lines)) <= int(columns)
+
+
+def test_the_heaviest_entries_are_listed_where_they_are_asked_for() -> None:
+    done = run("context", "57024", "--demo", "--entries", "2")
+    assert "By entry" not in run("context", "57024", "--demo").out
+    told = done.out.partition("By entry, the heaviest in the window\n")[2].splitlines()
+    data = json.loads(run("context", "57024", "--demo", "--json").out)["entries"]
+    heaviest = sorted(data, key=lambda one: -one["tokens"])[:2]
+    assert [line.split()[:2] for line in told[1:]] == [[str(one["line"]), str(one["turn"])] for one in heaviest]

@@ -206,3 +206,17 @@ def test_figures_of_a_session_are_told_from_figures_of_requests(tmp_path: Path) 
     assert "(estimated: tokens are logged for the session, not by turn" in said
     made = log().prompt("hello")
     assert filled(made.assistant(made.text("done"), usage=sent(9))).measured == "by request"
+
+
+def test_every_entry_in_the_window_is_told_with_its_line_turn_and_weight() -> None:
+    """Together they weigh what the kinds do, in the order of the log; what a compaction took out is not among them."""
+    made = log().prompt("Gone soon").assistant(log().text("Yes."), usage=sent(0)).compact("auto", "All is well.")
+    made.prompt("Look").ran("ls", WORDS).assistant(made.text("Seen."), usage=sent(0))
+    found = filled(made)
+    assert found.now is not None
+    assert sum(one.tokens for one in found.entries) == sum(found.now.kinds.values())
+    assert [one.line for one in found.entries] == sorted(one.line for one in found.entries)
+    heaviest = max(found.entries, key=lambda one: one.tokens)
+    assert (heaviest.kind, heaviest.tool, heaviest.turn) == ("tool output", "Bash", 2)
+    assert heaviest.words.startswith("the till is short")
+    assert not any(one.words == "Gone soon" for one in found.entries)

@@ -46,7 +46,7 @@ from unspool.site.session_head import Tile
 from unspool.web.charts import bar_lengths
 
 _LISTED = 500
-"""Requests that a page lists, the newest."""
+"""Requests that a page lists, the newest, and entries, the heaviest."""
 _WEIGHED = 32 * 1024 * 1024
 """Bytes of a log up to which the page weighs copies of it; `unspool recommend` does so for longer ones."""
 
@@ -79,6 +79,7 @@ def context_window_page(request: Request) -> HTMLResponse:
     chosen = chosen_range(opened.session, request.query_params, found.spent)
     drawn = found.chart.chart(chosen)
     tables = _tables(found)
+    tables["entries"] = tables["entries"]._replace(rows=tables["entries"].rows[:_LISTED])
     body = render_template(
         "window.html",
         title=opened.session.title,
@@ -86,6 +87,7 @@ def context_window_page(request: Request) -> HTMLResponse:
         chart=drawn,
         calls=_calls_table(found, found.chart.calls(chosen)) if drawn is not None and drawn.calls else None,
         now=window_now(filled),
+        strip=entry_strip(filled, found.addresses),
         tables=tables,
         lighter=_lighter_copies(context, found),
         requests=_requests_table(opened, context.library().requests(opened.found)),
@@ -163,6 +165,7 @@ def _tables(found: _ContextFigures) -> dict[str, StatsTable]:
         "kinds": _kinds_table(filled),
         "turns": _turns_table(found),
         "tools": StatsTable("tools", "By tool, at the end", ("tool", "tokens", "asked", "answered"), tools, bars),
+        "entries": _entries_table(found),
         "lost": StatsTable("lost", "What the cache lost", ("why", "tokens", "cost"), lost, lost_bars),
         "repeated": StatsTable("repeated", "Answers sent again", ("answer", "times", "tokens"), again, again_bars),
     }
@@ -222,6 +225,46 @@ def _kinds_table(filled: ContextWindow) -> StatsTable:
     return StatsTable("kinds", "By kind, at the end", ("kind", "tokens", "share"), rows, bars)
 
 
+def _entries_table(found: _ContextFigures) -> StatsTable:
+    """The entries that are in the window, the heaviest first."""
+    heaviest = sorted(found.filled.entries, key=lambda one: -one.tokens)
+    rows = [
+        (
+            text_cell(one.words or human.joined(one.kind, one.tool), found.addresses.turn(one.turn)),
+            *count_cells(one.tokens),
+            text_cell(human.joined(one.kind, one.tool)),
+            TableCell(str(one.turn), one.turn),
+            TableCell(str(one.line), one.line) if one.line else TableCell(),
+        )
+        for one in heaviest
+    ]
+    heads = ("entry", "tokens", "kind", "turn", "line")
+    return StatsTable("entries", "By entry, at the end", heads, rows, bar_lengths([one.tokens for one in heaviest]))
+
+
+class EntryStrip(NamedTuple):
+    """An entry as a piece of the strip of all that is in the window."""
+
+    x: float
+    width: float
+    kind: str
+    says: str
+    href: str
+
+
+def entry_strip(filled: ContextWindow, addresses: Addresses) -> list[EntryStrip]:
+    """What is in the window, entry by entry from the first to the last, as wide as it is heavy."""
+    total, at, pieces = sum(one.tokens for one in filled.entries) or 1, 0.0, []
+    for one in filled.entries:
+        width = 1000 * one.tokens / total
+        what = human.joined(one.kind, one.tool, f"turn {one.turn}", f"{one.tokens:,} tokens")
+        pieces.append(EntryStrip(round(at, 2), round(width, 2), one.kind, what, addresses.turn(one.turn)))
+        at += width
+    return [one for one in pieces if one.width >= _SEEN]
+
+
+_SEEN = 0.2
+"""Of a thousand: what is narrower cannot be seen."""
 _SPENT = ("calls", "tokens used", "read from cache", "written again", "why", "lost", "cost")
 
 

@@ -12,7 +12,7 @@ from unspool.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
+    from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow, WindowEntry
     from unspool.figures.spending import SessionSpending
     from unspool.model import Session
     from unspool.model.request import RecordedRequests, SentRequest
@@ -136,14 +136,16 @@ def _tools(filled: "ContextWindow") -> list[Column]:
 @click.command("context")
 @click.argument("session", default="latest")
 @click.option("--turns", default=20, show_default=True, metavar="N", type=click.IntRange(0), help="How many turns.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every turn.")
+@click.option("--entries", default=0, metavar="N", type=click.IntRange(0), help="The N heaviest entries too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every turn and entry.")
 @options.sources
-def context_command(session: str, turns: int, as_json: bool, library: "Library") -> None:
+def context_command(session: str, turns: int, entries: int, as_json: bool, library: "Library") -> None:
     """Tell what fills the window of a session, and what it cost.
 
     \b
     unspool context                    the session you used last
     unspool context 4f2a --turns 5     the five turns that added most
+    unspool context 4f2a --entries 10  the ten heaviest entries that are in the window, with their lines
     unspool context 4f2a --json | jq '.now.kinds'
     unspool context 4f2a --json | jq '.spending.turns[] | [.turn, .cost.amount]'
 
@@ -181,6 +183,22 @@ def context_command(session: str, turns: int, as_json: bool, library: "Library")
         print_table(columns)
         if note:
             click.echo(note)
+    heaviest = sorted(filled.entries, key=lambda one: -one.tokens)[:entries]
+    if heaviest:
+        click.echo()
+        print_heading("By entry, the heaviest in the window")
+        print_table(_entry_columns(heaviest))
+
+
+def _entry_columns(entries: "Sequence[WindowEntry]") -> list[Column]:
+    return [
+        Column("line", [str(one.line) if one.line else "" for one in entries]),
+        Column("turn", [str(one.turn) for one in entries]),
+        Column("kind", [human.joined(one.kind, safe_text(one.tool)) for one in entries], right=False, least=10),
+        Column("tokens", [f"{one.tokens:,}" for one in entries]),
+        Column("", output.bar_texts([one.tokens for one in entries], _BAR // 2), right=False, rank=3),
+        Column("begins", [safe_text(one.words) for one in entries], right=False, rank=1, least=12),
+    ]
 
 
 @click.command("requests")

@@ -9,6 +9,7 @@ nothing is left open: what was in the window is known exactly, and what was meas
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Literal
 
 import msgspec
@@ -31,6 +32,8 @@ from unspool.prices.table import token_density, window_size
 
 _COMPACTION = "compaction"
 _PARTLY = "micro-compaction"
+_WORDS = 120
+"""Characters that an entry is told by."""
 
 
 class ToolTokens(msgspec.Struct, frozen=True):
@@ -82,6 +85,20 @@ class TurnWindow(msgspec.Struct, frozen=True):
         return sum(self.added.values())
 
 
+class WindowEntry(msgspec.Struct, frozen=True):
+    """One entry of the log that is in the window, with what it takes of it."""
+
+    line: int
+    """Of the log; 0 where the entry stands in another log."""
+    turn: int
+    kind: str
+    """What most of it is."""
+    tool: str
+    tokens: int
+    words: str
+    """How it begins."""
+
+
 class ContextWindow(msgspec.Struct, frozen=True):
     """What fills the window of a session's own conversation, along its live path."""
 
@@ -100,7 +117,8 @@ class ContextWindow(msgspec.Struct, frozen=True):
     """All that was put into the window over the session, whatever was taken out again."""
     scale: float = 1.0
     """What an estimate has to be multiplied by to come to what the last request measured, where that is kept whole."""
-
+    entries: tuple[WindowEntry, ...] = ()
+    """What is in the window now, entry by entry in the order of the log; subagents and other logs left out."""
     measured: Literal["by request", "by session", ""] = ""
     """What the log tells figures of: every request, or only the session together; nothing where it tells none."""
 
@@ -131,7 +149,45 @@ def context_window(session: Session, recorded: RecordedRequests | None = None) -
     tools = tuple(sorted(fill.tools(), key=lambda tool: (-tool.tokens, tool.name)))
     compactions = sum(turn.compactions for turn in turns)
     told = _measured(session, fill.requests)
-    return ContextWindow(model, size, now, peak, turns, tools, compactions, dict(added), fill.scale, told)
+    entries = tuple(_entries(session, fill))
+    return ContextWindow(model, size, now, peak, turns, tools, compactions, dict(added), fill.scale, entries, told)
+
+
+def _entries(session: Session, fill: "_Fill") -> Iterator[WindowEntry]:
+    """The entries that the last request found in the window, each once."""
+    weights: dict[str, Counter[tuple[int, str]]] = {}
+    for piece in fill.logged_pieces():
+        if piece.line:
+            weights.setdefault(piece.line, Counter())[piece.kind, piece.tool] += piece.tokens
+    begun = {name: (line, turn, words) for name, line, turn, words in _beginnings(session)}
+    for name, weight in weights.items():
+        line, turn, words = begun.get(name, (0, 0, ""))
+        (kind, tool), _ = weight.most_common(1)[0]
+        tokens = round(weight.total() * fill.scale)
+        yield WindowEntry(line, turn, KINDS[kind], tool, tokens, words)
+
+
+def _beginnings(session: Session) -> Iterator[tuple[str, int, int, str]]:
+    """Id, line and turn of every entry of the live conversation, and how it begins."""
+    for turn in session.turns:
+        if turn.prompt is not None:
+            yield turn.prompt.id, turn.prompt.place.line, turn.number, _begun(turn.prompt.words)
+        for block in turn.blocks:
+            if isinstance(block, ToolCall):
+                yield block.id, block.place.line, turn.number, _begun(" ".join(_texts(block.input)))
+                if block.result is not None:
+                    yield block.result.id, block.result.place.line, turn.number, _begun(block.result.text)
+            elif isinstance(block, Notice):
+                words = block.text or " ".join(islice(_texts(block.facts), 3))
+                yield block.id, block.place.line, turn.number, _begun(words)
+            elif isinstance(block, Text | Thinking):
+                yield block.id, block.place.line, turn.number, _begun(block.text)
+            else:
+                yield block.id, block.place.line, turn.number, ""
+
+
+def _begun(text: str) -> str:
+    return " ".join(text[: 2 * _WORDS].split())[:_WORDS]
 
 
 def _measured(session: Session, requests: Sequence[RequestWindow]) -> Literal["by request", "by session", ""]:
@@ -228,6 +284,10 @@ class _Fill:
         """What the last request found in the window."""
         if self._windows is not None and self.requests and self.requests[-1].exact:
             return self._windows.pieces(self._messages[self.requests[-1].message].request)
+        return self.logged_pieces()
+
+    def logged_pieces(self) -> Sequence[WindowPiece]:
+        """The same as far as the entries of the log tell, without what only a request that is kept whole holds."""
         return self._left if self._left is not None else self._inside[: self._found]
 
     def _pieces(self, block: Block) -> Iterator[WindowPiece]:
