@@ -12,8 +12,8 @@ from unspool.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow, WindowEntry
-    from unspool.figures.spending import SessionSpending
+    from unspool.figures.context_window import ContextWindow, RequestWindow, TurnWindow, WindowEntry
+    from unspool.figures.spending import KindCost, SessionSpending
     from unspool.model import Session
     from unspool.model.request import RecordedRequests, SentRequest
     from unspool.store.library import Library
@@ -159,8 +159,8 @@ def context_command(session: str, turns: int, entries: int, as_json: bool, libra
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default.
     """
-    from unspool.figures.context_window import context_window, input_costs, request_windows
-    from unspool.figures.spending import session_spending
+    from unspool.figures.context_window import context_window, request_windows
+    from unspool.figures.spending import input_costs, session_spending
 
     log = library.resolve(session)
     found = library.open(log)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -56,15 +57,14 @@ def edit_in_place(plan: CopyPlan, source: CopySource, *, dry_run: bool = False) 
     record = EditRecord(log.session, str(path), str(backup), before, after, told, plan.wish.options)
     if dry_run:
         return record
-    write_atomically(backup, [log.data])
-    write_atomically(_record_file(backup), [msgspec.json.format(msgspec.json.encode(record))])
-    try:
+    with ExitStack() as otherwise:
+        otherwise.callback(_drop, record)
+        write_atomically(backup, [log.data])
+        write_atomically(_record_file(backup), [msgspec.json.format(msgspec.json.encode(record))])
         if file_digest(path) != before:
             raise Unsound(f"{path} has grown while it was read: the session goes on. Nothing was changed.")
         _replace(path, data)
-    except BaseException:
-        _drop(record)
-        raise
+        otherwise.pop_all()
     return record
 
 

@@ -8,12 +8,10 @@ nothing is left open: what was in the window is known exactly, and what was meas
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import islice
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from unspool.figures.tokens import (
     THINKING,
@@ -27,7 +25,6 @@ from unspool.figures.tokens import (
 from unspool.model import Block, Message, Notice, Session, Text, Thinking, ToolCall, Turn
 from unspool.model.request import RecordedRequests
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
-from unspool.prices import PriceTable
 from unspool.prices.table import token_density, window_size
 
 _COMPACTION = "compaction"
@@ -207,34 +204,6 @@ def request_windows(session: Session, recorded: RecordedRequests | None = None) 
     for turn in session.turns:
         fill.turn(turn)
     return fill.requests
-
-
-class KindCost(msgspec.Struct, frozen=True):
-    """What one kind took over all requests: each sends it again."""
-
-    name: str
-    tokens: int
-    cost: Decimal
-
-
-def input_costs(session: Session, sent: Sequence[RequestWindow], prices: PriceTable) -> tuple[KindCost, ...]:
-    """What each kind cost as input, the dearest first: of requests that are kept whole and have a known price.
-
-    A request's cost, but for its answer, is shared out by what was in its window.
-    """
-    calls = {message.id: message.own_calls for message in session.messages}
-    tokens: Counter[str] = Counter()
-    costs: dict[str, Decimal] = {}
-    for request in sent:
-        asked = [replace(call, usage=replace(call.usage, output=0)) for call in calls.get(request.message, ())]
-        cost = prices.cost(asked)
-        if not request.exact or not request.measured or cost.unpriced:
-            continue
-        for name, number in request.kinds.items():
-            tokens[name] += number
-            costs[name] = costs.get(name, Decimal(0)) + cost.amount * number / request.measured
-    found = (KindCost(name, tokens[name], cost) for name, cost in costs.items())
-    return tuple(sorted(found, key=lambda one: (-one.cost, one.name)))
 
 
 class _Fill:

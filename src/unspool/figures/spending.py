@@ -5,13 +5,15 @@ turn that started them, and an abandoned branch in the turn that it leaves from.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import msgspec
+from msgspec.structs import replace
 
 from unspool.figures import all_turns, billed_calls, calls_of, family
+from unspool.figures.context_window import RequestWindow
 from unspool.figures.tokens import LEAST, CachedRequest, cached_instead, estimate_tokens, find_rewrites
 from unspool.model import Agent, Notice, Session, ToolCall, Usage
 from unspool.model.usage import CAUSES
@@ -288,3 +290,31 @@ def _repeated(session: Session) -> Iterator[RepeatedAnswer]:
             what = describe(first).summary
             found.append(RepeatedAnswer(first.name, what, len(calls), estimate_tokens(text) * len(again), at))
     return iter(sorted(found, key=lambda one: (-one.tokens, one.name, one.what)))
+
+
+class KindCost(msgspec.Struct, frozen=True):
+    """What one kind took over all requests: each sends it again."""
+
+    name: str
+    tokens: int
+    cost: Decimal
+
+
+def input_costs(session: Session, sent: Sequence[RequestWindow], prices: PriceTable) -> tuple[KindCost, ...]:
+    """What each kind cost as input, the dearest first: of requests that are kept whole and have a known price.
+
+    A request's cost, but for its answer, is shared out by what was in its window.
+    """
+    calls = {message.id: message.own_calls for message in session.messages}
+    tokens: Counter[str] = Counter()
+    costs: dict[str, Decimal] = {}
+    for request in sent:
+        asked = [replace(call, usage=replace(call.usage, output=0)) for call in calls.get(request.message, ())]
+        cost = prices.cost(asked)
+        if not request.exact or not request.measured or cost.unpriced:
+            continue
+        for name, number in request.kinds.items():
+            tokens[name] += number
+            costs[name] = costs.get(name, Decimal(0)) + cost.amount * number / request.measured
+    found = (KindCost(name, tokens[name], cost) for name, cost in costs.items())
+    return tuple(sorted(found, key=lambda one: (-one.cost, one.name)))
