@@ -118,3 +118,19 @@ def test_only_a_whole_session_in_one_file_can_play_itself() -> None:
     assets = [page_template.load_asset(name) for name in names]
     around = sum(len(escape(one.policy)) + len("<script></script>") + 1 for one in assets)
     assert len(page(whole, "s1")) - len(page(parts, "s1")) <= sum(len(one.data) for one in assets) + around
+
+
+def test_a_page_whose_address_is_known_can_be_posted_and_no_title_leaves_the_link() -> None:
+    """Only the first page has the links, and only where somebody knows where it will be found."""
+    title = 'Tides & "surge" <b>&url=https://elsewhere.example</b>'
+    preview = page_template.Preview("About tides", address="https://hub.example/s/abc/")
+    template = page_template.PageTemplate(SiteOptions(), page_template.Frame(preview=preview))
+    first = template.page(title, "<p>Body</p>")
+    links = re.findall(r'<a href="([^"]+)" rel="noopener noreferrer nofollow">(X|Bluesky|mail)</a>', first)
+    assert [name for _, name in links] == ["X", "Bluesky", "mail"]
+    assert all(href.count("https%3A%2F%2Fhub.example%2Fs%2Fabc%2F") == 1 for href, _ in links)
+    assert not any("elsewhere.example<" in href or "&amp;url=https:" in href for href, _ in links)
+    below = template.page(title, "<p>Body</p>", up=page_template.Crumb("Up", "index.html"))
+    assert "x.com" not in below
+    alone = page_template.PageTemplate(SiteOptions(), page_template.Frame(preview=page_template.Preview("About")))
+    assert "x.com" not in alone.page(title, "<p>Body</p>")

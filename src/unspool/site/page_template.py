@@ -6,6 +6,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import jinja2
 import msgspec
@@ -102,6 +103,17 @@ class Crumb(NamedTuple):
     """Relative to the site's root."""
 
 
+_POST_TO = (
+    ("X", "https://x.com/intent/post?text={title}&url={url}"),
+    ("Bluesky", "https://bsky.app/intent/compose?text={title}%20{url}"),
+    ("LinkedIn", "https://www.linkedin.com/sharing/share-offsite/?url={url}"),
+    ("Hacker News", "https://news.ycombinator.com/submitlink?u={url}&t={title}"),
+    ("Reddit", "https://www.reddit.com/submit?url={url}&title={title}"),
+    ("mail", "mailto:?subject={title}&body={url}"),
+)
+"""Where a link can be posted, each by a page that is asked for nothing until somebody goes there."""
+
+
 class Preview(NamedTuple):
     """What a page that is shown to others says of itself: to programs that show a link, and at its foot."""
 
@@ -113,6 +125,13 @@ class Preview(NamedTuple):
     note: str = ""
     data: str = ""
     """JSON that comes with the first page."""
+
+    def posts(self, title: str) -> list[tuple[str, str]]:
+        """Names and links of the places where the session can be posted; none where nobody knows its address."""
+        if not self.address:
+            return []
+        about = {"title": quote(title[:200], safe=""), "url": quote(self.address, safe="")}
+        return [(name, href.format(**about)) for name, href in _POST_TO]
 
 
 class HtmlPage(NamedTuple):
