@@ -120,6 +120,18 @@ def command_lines(name: str) -> list[list[str]]:
     return [arguments for arguments in once if arguments[:1] != ["open"]]  # it serves until it is stopped
 
 
+TYPED = ("README.md", "docs/tour.md", *sorted(f"docs/guides/{path.name}" for path in (ROOT / "docs/guides").glob("*.md")))
+"""Pages whose commands are typed as they stand there."""
+
+
+def typed_commands() -> list[list[str]]:
+    """Each command of those pages once; of the README also those of its table."""
+    listed = re.findall(r"^\|[^|]+\| `unspool ([^`]+)` \|", text_of("README.md"), re.MULTILINE)
+    found = [one for name in TYPED for one in command_lines(name)] + [shlex.split(words) for words in listed]
+    once = dict.fromkeys(tuple(one) for one in found)
+    return [list(one) for one in once if one[:1] != ("open",)]
+
+
 def for_a_team(arguments: list[str]) -> bool:
     """Whether a call is of a hub, or to one."""
     return arguments[:1] in (["hub"], ["login"], ["push"]) or "--hub" in arguments
@@ -128,11 +140,11 @@ def for_a_team(arguments: list[str]) -> bool:
 @pytest.mark.usefixtures("demo_home")
 @pytest.mark.parametrize(
     "arguments",
-    [one for one in command_lines("README.md") if not for_a_team(one)],
+    [one for one in typed_commands() if not for_a_team(one)],
     ids=lambda parts: " ".join(parts) or "unspool",
 )
-def test_commands_of_the_readme_work(arguments: list[str]) -> None:
-    """Each command of the README does something when it is typed as it stands there."""
+def test_commands_of_the_pages_work(arguments: list[str]) -> None:
+    """Each command of the README, the tour and the guides does something when it is typed as it stands there."""
     if arguments[:1] and arguments[0] in KEPT:
         assert run("sync").code == 0
     if arguments[:1] == ["import"]:
@@ -144,9 +156,9 @@ def test_commands_of_the_readme_work(arguments: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("demo_home")
-def test_commands_of_the_readme_for_a_team_work(tmp_path: Path) -> None:
-    """A hub as the README starts it, and each command that goes to it, typed one after the other."""
-    calls = [one for one in command_lines("README.md") if for_a_team(one)]
+def test_commands_of_the_tour_for_a_team_work(tmp_path: Path) -> None:
+    """A hub as the tour starts it, and each command that goes to it, typed one after the other."""
+    calls = [one for one in command_lines("docs/tour.md") if for_a_team(one)]
     assert [one[0] for one in calls] == ["hub", "login", "share", "push"]
     with started(tmp_path / "hub") as hub:
         (tmp_path / "token").write_text(hub.token)
