@@ -83,14 +83,14 @@ def ran(arguments: tuple[str, ...], columns: int) -> str:
     """What the command prints on a terminal of that width, in a home and time zone that are always the same."""
     with tempfile.TemporaryDirectory() as home:
         places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"), home)
-        with mock.patch.dict(os.environ, {**places, "COLUMNS": str(columns), "FORCE_COLOR": "1"}), _utc():
+        with mock.patch.dict(os.environ, {**places, "COLUMNS": str(columns), "FORCE_COLOR": "1"}), utc():
             os.environ.pop("NO_COLOR", None)
             done = CliRunner().invoke(cli, list(arguments), prog_name="unspool", catch_exceptions=False, color=True)
     return done.output
 
 
 @contextmanager
-def _utc() -> Iterator[None]:
+def utc() -> Iterator[None]:
     """Times as in UTC, wherever this runs."""
     with mock.patch.dict(os.environ, {"TZ": "UTC"}):
         time.tzset()

@@ -120,7 +120,11 @@ def command_lines(name: str) -> list[list[str]]:
     return [arguments for arguments in once if arguments[:1] != ["open"]]  # it serves until it is stopped
 
 
-TYPED = ("README.md", "docs/tour.md", *sorted(f"docs/guides/{path.name}" for path in (ROOT / "docs/guides").glob("*.md")))
+TYPED = (
+    "README.md",
+    "docs/tour.md",
+    *sorted(f"docs/guides/{path.name}" for path in (ROOT / "docs/guides").glob("*.md")),
+)
 """Pages whose commands are typed as they stand there."""
 
 
