@@ -23,17 +23,15 @@ from unspool.errors import UsageProblem
 COLUMNS = 112
 _LINES = 36
 """Lines of a picture; more are more than one looks at."""
-_SESSION = "57024"
-SHOWN: dict[str, str] = {
-    "agents": "", "info": _SESSION, "context": f"{_SESSION} --entries 5", "requests": "--help", "show": f"{_SESSION} --turn 2",
-    "export": f"{_SESSION} -f text", "json": f"{_SESSION} -o pages/", "local": "--help", "all": "-o site/", "web": "--help",
-    "open": "--help", "sync": "", "watch": "--install hooks", "search": "tide table", "file": "tides.py", "scan": "",
-    "blame": "tides.py", "commits": "--help", "why": "tides.py:3", "story": "--help", "compare": f"{_SESSION} {_SESSION}#1",
-    "outline": _SESSION, "solved": "could not convert string to float", "mcp": "--install claude", "usage": "daily",
-    "stats": "", "doctor": "", "verify": "", "restore": f"{_SESSION} --to back/", "forget": "--help", "archive": "info",
-    "recommend": _SESSION, "clone": f"{_SESSION} --preset heavy -n", "fork": f"{_SESSION} --at 2 -n", "lint": _SESSION,
-    "repair": f"{_SESSION} -n", "move": f"{_SESSION} --to moved/ -n", "hand-over": f"{_SESSION} --to codex",
-    "redact": _SESSION, "share": f"{_SESSION} --html -o s.html --yes", "list": "", "uninstall": "-n",
+SHOWN = {
+    "list": "", "agents": "", "info": "57024", "context": "57024 --entries 5", "show": "57024 --turn 2",
+    "export": "57024 -f text", "json": "57024 -o pages/", "all": "-o site/", "sync": "", "watch": "--install hooks",
+    "search": "tide table", "file": "tides.py", "scan": "", "blame": "tides.py", "why": "tides.py:3",
+    "compare": "57024 57024#1", "outline": "57024", "solved": "could not convert string to float",
+    "mcp": "--install claude", "usage": "daily", "stats": "", "doctor": "", "verify": "",
+    "restore": "57024 --to back/", "archive": "info", "recommend": "57024", "clone": "57024 --preset heavy -n",
+    "fork": "57024 --at 2 -n", "lint": "57024", "repair": "57024 -n", "move": "57024 --to moved/ -n",
+    "hand-over": "57024 --to codex", "redact": "57024", "share": "57024 --html -o s.html --yes", "uninstall": "-n",
 }  # fmt: skip
 """What a command's picture shows; of one that is not named, how it is called."""
 
