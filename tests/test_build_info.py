@@ -20,7 +20,8 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def git(top: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True, text=True)  # noqa: S607
+    return done.stdout.strip()
 
 
 def test_a_checkout_tells_what_is_checked_out_however_git_keeps_it(checkout: Path, tmp_path: Path) -> None:
