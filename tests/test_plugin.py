@@ -110,7 +110,7 @@ def test_the_manifest_is_of_this_version() -> None:
 
 
 def test_parts_lie_where_they_are_looked_for() -> None:
-    """Below `.claude-plugin` only the manifest and its icon; nothing in the plugin leads out of it, for it is copied alone."""
+    """Below `.claude-plugin` only manifest and icon; nothing leads out of the plugin, for it is copied alone."""
     assert {path.name for path in (PLUGIN / ".claude-plugin").iterdir()} == {"plugin.json", "icon.png"}
     assert {path.name for path in PLUGIN.iterdir()} == {".claude-plugin", "commands", "hooks", "README.md"}
     assert not [path for path in PLUGIN.rglob("*") if path.is_symlink()]
