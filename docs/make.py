@@ -121,6 +121,16 @@ def _help(arguments: list[str]) -> str:
     return CliRunner().invoke(cli, arguments, prog_name="unspool").output.rstrip()
 
 
+def seeds() -> str:
+    """What the tools had that unspool grew from, and where it is."""
+    rows = (line.split("\t") for line in (ROOT / "docs/seeds.tsv").read_text("utf-8").splitlines())
+    shown = [
+        (name, what, by if by.startswith("not ") else f"`{by}`", f"`tests/{how}`" if how.endswith(".py") else how)
+        for name, what, by, how in rows
+    ]
+    return _table(("", "what", "by", "held by, or why not"), shown)
+
+
 def layers() -> str:
     """The layers, as import-linter checks them."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
@@ -252,6 +262,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "prices": price_table,
     "json-example": json_example,
     "app-api": app_api,
+    "seeds": seeds,
     "settings": settings_table,
 }
 

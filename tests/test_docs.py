@@ -302,3 +302,16 @@ def test_the_layout_is_drawn() -> None:
     drawn = re.search(r"^src/unspool/\n((?:  .*\n)+)", text_of("docs/design.md"), re.MULTILINE)
     assert drawn is not None
     assert {line.split()[0] for line in drawn[1].splitlines()} == parts
+
+
+def test_every_seed_is_done_or_says_why_not() -> None:
+    """181 rows; each names a command that there is and a test that there is, or the reason that there is none."""
+    rows = [line.split("\t") for line in text_of("docs/seeds.tsv").splitlines()]
+    assert [row[0] for row in rows] == [f"F{number:03}" for number in range(1, 182)]
+    wrong = []
+    for name, _, by, how in rows:
+        word = by.removeprefix("unspool").split()[:1]
+        known = by.startswith(("not ", "import unspool", "/unspool:")) or by == "unspool" or word[0] in dict(COMMANDS)
+        held = (ROOT / "tests" / how).is_file() if how.endswith(".py") else len(how.split()) > 8
+        wrong += [] if known and held else [name]
+    assert wrong == []
