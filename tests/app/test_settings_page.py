@@ -175,6 +175,15 @@ def test_the_page_shows_where_each_comes_from_and_writes_what_is_sent(
         assert 'data-theme="light"' in app.get("/").text
 
 
+def test_all_choices_can_be_taken_back_at_once_and_nothing_else_goes(tmp_path: Path) -> None:
+    path = write('# mine\ntheme = "dark"\nagents_off = ["codex"]\n\n[presets.mild]\nkeep_tool_turns = 9\n')
+    with browsed(tmp_path) as app:
+        assert 'name="agents_off" value="codex" checked' in app.get("/settings").text
+        assert app.post("/settings/reset").headers["location"] == "/settings?saved=1"
+    assert current_settings() == Settings()
+    assert path.read_text("utf-8") == "# mine\n\n[presets.mild]\nkeep_tool_turns = 9\n"
+
+
 def test_what_is_wrong_in_the_form_is_said_and_nothing_is_written(tmp_path: Path) -> None:
     with browsed(tmp_path) as app:
         got = app.post("/settings", theme="pink", per_page="7")

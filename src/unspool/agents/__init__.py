@@ -1,8 +1,10 @@
 """From the bytes of an agent's logs to events: one folder an agent, listed in AGENTS. Imports reading,
 for the tree of a conversation, and what stands below it."""
 
+import os
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,6 +90,21 @@ AGENTS: list[CodingAgent] = [
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 
 
+AGENTS_OFF, AGENT_FOLDERS = "_UNSPOOL_AGENTS_OFF", "_UNSPOOL_AGENT_FOLDERS"
+"""Variables that hand on what the settings say, to other processes too: the ids of agents that are left out, and
+id=folder for those that keep their sessions elsewhere."""
+
+
+def chosen_roots(agent: CodingAgent, environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Where sessions of an agent are looked for: nowhere where it is left out, in the folders that were named for it,
+    else where it keeps them by itself."""
+    if agent.id in environment.get(AGENTS_OFF, "").split():
+        return []
+    named = (one.partition("=") for one in environment.get(AGENT_FOLDERS, "").split(os.pathsep))
+    chosen = [Path(folder.strip()).expanduser() for name, _, folder in named if name.strip() == agent.id and folder]
+    return chosen or agent.roots(environment, home)
+
+
 def by_id(name: str) -> CodingAgent:
     return next(agent for agent in AGENTS if agent.id == name)
 
@@ -135,6 +152,8 @@ def resume_command(agent_id: str, session_id: str, cwd: str) -> str:
 
 __all__ = [
     "AGENTS",
+    "AGENTS_OFF",
+    "AGENT_FOLDERS",
     "ClaudeCode",
     "CodingAgent",
     "Companion",
@@ -144,6 +163,7 @@ __all__ = [
     "agent_name",
     "agent_named",
     "by_id",
+    "chosen_roots",
     "is_known",
     "resume_command",
     "speaker_name",

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from unspool.agents import AGENTS
 from unspool.app import render
 from unspool.config import PRICES_FILE
 from unspool.config.settings import (
@@ -24,6 +25,14 @@ from unspool.web.pages import answer_form, read_form
 
 def settings_form(request: Request) -> HTMLResponse:
     return _page(request, {}, {}, saved=request.query_params.get("saved") == "1")
+
+
+async def reset_settings(request: Request) -> Response:
+    """Take every choice out of the file, whose comments and other tables stay."""
+    sent = await read_form(request)
+    now = load_settings()
+    await run_sync(change_settings, {name: None for name, origin in now.origins.items() if "file" in origin})
+    return answer_form(request, sent, "/settings?saved=1")
 
 
 async def save_settings(request: Request) -> Response:
@@ -70,7 +79,8 @@ def _page(request: Request, wrong: dict[str, str], sent: dict[str, str], *, save
         if typed is not None:  # what was sent and is wrong is shown again as it was sent
             value = typed.split("\n") if field.kind in ("many", "lines") else typed
         origin, fixed = now.origins[field.name], field.name in now.fixed
-        rows.append({"field": field, "value": value, "origin": origin, "fixed": fixed})
+        choices = tuple(agent.id for agent in AGENTS) if field.name == "agents_off" else field.choices
+        rows.append({"field": field, "value": value, "origin": origin, "fixed": fixed, "choices": choices})
     body = render.render_template(
         "settings.html",
         rows=rows,
@@ -90,4 +100,5 @@ def _page(request: Request, wrong: dict[str, str], sent: dict[str, str], *, save
 ROUTES = [
     Route("/settings", settings_form, methods=["GET"]),
     Route("/settings", save_settings, methods=["POST"]),
+    Route("/settings/reset", reset_settings, methods=["POST"]),
 ]

@@ -40,7 +40,7 @@ def command(everyone: bool, as_json: bool, library: "Library") -> None:
 
 
 def _rows(library: "Library") -> list[dict[str, Any]]:
-    from unspool.agents import AGENTS
+    from unspool.agents import AGENTS, chosen_roots
 
     found: dict[str, list[FoundLog]] = {}
     for log in library.logs():
@@ -48,7 +48,7 @@ def _rows(library: "Library") -> list[dict[str, Any]]:
     rows = []
     for agent in AGENTS:
         logs = found.get(agent.id, [])
-        roots = library.sources or agent.roots(os.environ, Path.home())
+        roots = library.sources or chosen_roots(agent, os.environ, Path.home())
         homes = [home for root in roots if (home := agent.home(root)) is not None]
         kept = next(filter(None, (agent.files.retention(home) for home in homes)), None)
         rows.append(

@@ -119,10 +119,10 @@ def on_terminal() -> bool:
 def _deleted_soon() -> "Iterator[str]":
     """The agents that delete their logs by themselves, and after how many days."""
     from unspool import human
-    from unspool.agents import AGENTS
+    from unspool.agents import AGENTS, chosen_roots
 
     for agent in AGENTS:
-        for root in settings.wanted_sources() or agent.roots(os.environ, Path.home()):
+        for root in settings.wanted_sources() or chosen_roots(agent, os.environ, Path.home()):
             home = agent.home(root)
             retention = agent.files.retention(home) if home is not None else None
             if retention is not None and retention.deletes and next(iter(agent.discover(root)), None) is not None:

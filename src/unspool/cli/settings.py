@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from unspool.copies.treatment import Treatment
     from unspool.prices import PriceTable
 
-_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE", "UNSPOOL_SYNC", "UNSPOOL_MCP_REDACT")
+_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE", "UNSPOOL_SYNC", "UNSPOOL_MCP_REDACT",
+              "UNSPOOL_AGENTS_OFF", "UNSPOOL_AGENT_FOLDERS")  # fmt: skip
 _WARNED = "unspool.settings.warned"
 
 
@@ -120,6 +121,11 @@ def _settings() -> "Settings | None":
     found, path = load_settings(), settings_path()
     for trouble in found.troubles:
         warn_once(f"{path}, line {trouble.line}: {trouble.words}" if trouble.line else trouble.words)
+    if found.settings.agents_off or found.settings.agent_folders:
+        from unspool.agents import AGENT_FOLDERS, AGENTS_OFF
+
+        os.environ[AGENTS_OFF] = " ".join(found.settings.agents_off)
+        os.environ[AGENT_FOLDERS] = os.pathsep.join(found.settings.agent_folders)
     return found.settings
 
 

@@ -155,6 +155,10 @@ class Settings(msgspec.Struct, frozen=True):
     """Which archive `search`, `usage` and `stats` bring up to date before they answer."""
     prices: str = ""
     """A price file to lay over the built-in list; empty for the usual place."""
+    agents_off: tuple[str, ...] = ()
+    """Ids of agents whose sessions are not looked for."""
+    agent_folders: tuple[str, ...] = ()
+    """Where agents keep their sessions, as `id=folder`, instead of their usual places."""
     mcp_redact: bool = True
     """Whether the answers of `unspool mcp` are redacted."""
 
@@ -226,6 +230,23 @@ def _kinds(value: Any) -> str:
     return wrong and (wrong if wrong.startswith("must") else f"may hold {', '.join(KINDS)}; not {wrong}")
 
 
+def _agent_ids(value: Any) -> str:
+    from unspool.agents import AGENTS, is_known  # loaded where somebody sets it
+
+    wrong = _texts(value) or ", ".join(one for one in value if not is_known(one))
+    known = ", ".join(agent.id for agent in AGENTS)
+    return wrong and (wrong if wrong.startswith(("must", "holds")) else f"may hold {known}; not {wrong}")
+
+
+def _agent_folders(value: Any) -> str:
+    if wrong := _texts(value):
+        return wrong
+    pairs = [one.partition("=") for one in value]
+    if any(not name.strip() or not folder.strip() for name, _, folder in pairs):
+        return 'must be a list such as ["codex=/data/codex"]'
+    return _agent_ids([name.strip() for name, _, _ in pairs])
+
+
 def _number(value: Any) -> str:
     right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_PER_PAGE
     return "" if right else f"must be a whole number from 1 to {_MOST_PER_PAGE}"
@@ -247,6 +268,8 @@ def _path(value: Any) -> str:
 _LATER = "Read at the next start."
 _MCP = f"Whether `unspool mcp` replaces secrets and names in what agents are told. {_LATER}"
 _SOURCES = f"Folders of logs, one a line; none: the usual ones. {_LATER}"
+_OFF = f"Agents whose sessions are not looked for; what is kept of them stays. {_LATER}"
+_FOLDERS = f"Where an agent keeps its sessions, one a line, such as codex=/data/codex; none: its usual place. {_LATER}"
 _SYNC = "What `search`, `usage` and `stats` bring up to date first: the usual archive, any that is named, or none."
 FIELDS = (
     SettingField("theme", "Theme", "Light, dark, or as the system has it.", _one_of(*THEMES), THEMES, "choice"),
@@ -260,6 +283,8 @@ FIELDS = (
     ),
     SettingField("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
     SettingField("sources", "Sources", _SOURCES, _texts, (), "lines"),
+    SettingField("agents_off", "Agents left out", _OFF, _agent_ids, (), "many"),
+    SettingField("agent_folders", "Folders of agents", _FOLDERS, _agent_folders, (), "lines"),
     SettingField("sync", "Kept by commands", _SYNC, _one_of(*SYNCS), SYNCS, "choice"),
     SettingField("mcp_redact", "Redacted for agents", _MCP, _switch, tuple(_SWITCHES), "switch"),
     SettingField("prices", "Price overrides", f"A price file laid over the built-in list prices. {_LATER}", _path),

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, writer_of
+from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, chosen_roots, writer_of
 from unspool.agents.lines import line_entries, starts_document
 from unspool.agents.writing import LogWriter
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
@@ -213,5 +213,5 @@ def _alone(name: str) -> FoundLog:
 
 def own_home(agent: CodingAgent) -> Path:
     """The user's own folder of an agent."""
-    roots = agent.roots(os.environ, Path.home())
+    roots = chosen_roots(agent, os.environ, Path.home()) or agent.roots(os.environ, Path.home())
     return agent.home(roots[0]) or roots[0]

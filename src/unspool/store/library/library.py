@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id
+from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id, chosen_roots
 from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.files import scratch_folder
 from unspool.model import Overview, Session
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def usual_roots() -> list[Path]:
     """Where the agents keep their logs on this machine, whether anything is there or not."""
-    return [root for agent in AGENTS for root in agent.roots(os.environ, Path.home())]
+    return [root for agent in AGENTS for root in chosen_roots(agent, os.environ, Path.home())]
 
 
 def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
@@ -60,12 +60,16 @@ def agent_roots(sources: Sequence[Path]) -> list[tuple[CodingAgent | None, Path]
     """The folders named, of whichever agent; else every agent with those of its own folders that are there."""
     if sources:
         return [(None, source) for source in sources]
-    return [(agent, root) for agent in AGENTS for root in agent.roots(os.environ, Path.home()) if root.is_dir()]
+    return [(agent, root) for agent in AGENTS for root in chosen_roots(agent, os.environ, Path.home()) if root.is_dir()]
 
 
 def watched_paths(root: Path) -> list[Path]:
     """The paths of a source that change while sessions go on, whether they are there yet or not."""
-    owners = [agent for agent in AGENTS if agent.home(root) is not None or root in agent.roots(os.environ, Path.home())]
+    owners = [
+        agent
+        for agent in AGENTS
+        if agent.home(root) is not None or root in chosen_roots(agent, os.environ, Path.home())
+    ]
     return list(dict.fromkeys(path for agent in owners or AGENTS for path in agent.watched_paths(root)))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.agents import AGENTS, CodingAgent
+from unspool.agents import AGENTS, CodingAgent, chosen_roots
 from unspool.agents.base import MARK
 from unspool.errors import UnspoolError
 from unspool.files import write_atomically
@@ -57,7 +57,7 @@ _FOR_ALL = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "APPDATA", "LOCALAPPDATA")
 
 
 def _roots(environment: Mapping[str, str]) -> list[Path]:
-    return [root for agent in AGENTS for root in agent.roots(environment, Path.home())]
+    return [root for agent in AGENTS for root in chosen_roots(agent, environment, Path.home())]
 
 
 def _absolute(path: Path) -> Path:
