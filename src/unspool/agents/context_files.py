@@ -133,10 +133,10 @@ def is_secret(name: str) -> bool:
     return any(fnmatchcase(name.lower(), one) for one in _SECRETS)
 
 
-def find_context_files(folder: Path, known: Sequence[ContextPattern]) -> Iterator[ContextFile]:
+def find_context_files(folder: Path, known: Sequence[ContextPattern], top: Path | None = None) -> Iterator[ContextFile]:
     """The files below a folder that patterns name. What cannot be read, is too large, is no plain file or a link that
-    leads out of the folder is passed over; where there is no end of them, what comes last is."""
-    return _Look(str(folder)).below(str(folder), [(one.kind, one.names) for one in known])
+    leads out of `top`, or of the folder, is passed over; where there is no end of them, what comes last is."""
+    return _Look(str(top or folder)).below(str(folder), [(one.kind, one.names) for one in known])
 
 
 _Wanted = list[tuple[str, tuple[str, ...]]]

@@ -155,6 +155,8 @@ class Settings(msgspec.Struct, frozen=True):
     """Which archive `search`, `usage` and `stats` bring up to date before they answer."""
     prices: str = ""
     """A price file to lay over the built-in list; empty for the usual place."""
+    context_files: bool = True
+    """Whether what sessions ran under is kept from the folders that they worked in too."""
     mcp_redact: bool = True
     """Whether the answers of `unspool mcp` are redacted."""
 
@@ -246,6 +248,9 @@ def _path(value: Any) -> str:
 
 _LATER = "Read at the next start."
 _MCP = f"Whether `unspool mcp` replaces secrets and names in what agents are told. {_LATER}"
+_CONTEXT = (
+    "Whether instructions, settings and skills in the folders that sessions worked in are kept, in every version."
+)
 _SOURCES = f"Folders of logs, one a line; none: the usual ones. {_LATER}"
 _SYNC = "What `search`, `usage` and `stats` bring up to date first: the usual archive, any that is named, or none."
 FIELDS = (
@@ -261,6 +266,7 @@ FIELDS = (
     SettingField("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
     SettingField("sources", "Sources", _SOURCES, _texts, (), "lines"),
     SettingField("sync", "Kept by commands", _SYNC, _one_of(*SYNCS), SYNCS, "choice"),
+    SettingField("context_files", "Context files", _CONTEXT, _switch, tuple(_SWITCHES), "switch"),
     SettingField("mcp_redact", "Redacted for agents", _MCP, _switch, tuple(_SWITCHES), "switch"),
     SettingField("prices", "Price overrides", f"A price file laid over the built-in list prices. {_LATER}", _path),
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -130,6 +129,8 @@ class LoadedFile(NamedTuple):
 
 def words_digest(text: str) -> str:
     """What tells the words of a file from others, whatever stands around them."""
+    from hashlib import sha256  # dear to load, and few logs hold such words
+
     return sha256(text.strip().encode(errors="surrogatepass")).hexdigest()[:16]
 
 
