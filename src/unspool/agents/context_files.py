@@ -60,6 +60,7 @@ class ContextFiles:
         project: Sequence[ContextPattern] = SHARED_INSTRUCTIONS,
         kept: Sequence[ContextPattern] = (),
         elsewhere: Callable[[Mapping[str, str], Path], list[Path]] = lambda _, __: [],
+        by_slug: str = "",
     ) -> None:
         self.home = tuple(home)
         """Below the agent's own folder."""
@@ -69,6 +70,8 @@ class ContextFiles:
         """Below the agent's own folder too, among the files that it keeps of its sessions."""
         self.elsewhere = elsewhere
         """Further folders that are the agent's own, by the environment and the user's home."""
+        self._by_slug = by_slug
+        """The folder of kept files that are called as the slug of their session."""
 
     def in_home(self, home: Path) -> Iterator[ContextFile]:
         """Those that lie in the agent's own folder and are no files of its sessions."""
@@ -85,6 +88,11 @@ class ContextFiles:
     def kind_of_kept(self, path: str) -> str:
         """The same of a file that the agent keeps of its sessions."""
         return _kind(path, self.kept)
+
+    def slug_of_kept(self, path: str) -> str:
+        """The slug of the session that a kept file is of, where its name tells one."""
+        folder, _, name = path.rpartition("/")
+        return name.partition(".")[0].partition("-agent-")[0] if folder == self._by_slug else ""
 
 
 class ProjectScope(NamedTuple):

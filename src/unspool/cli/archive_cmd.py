@@ -54,13 +54,19 @@ def info(archive: Path, as_json: bool = False) -> None:
         f"{archive / ARCHIVE}{', encrypted' if data['encrypted'] else ''}",
         f"{human.size(data['bytes'])} in {files}, kept in {kept}{share}",
     ]
-    lines += [
-        f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}"
-        for place in data["origins"]
-    ]
+    lines += [f"  {place['user']} on {place['machine']}, {_holding(place)}" for place in data["origins"]]
     if data["forgotten"]:
         lines.append(f"{human.count(data['forgotten'], 'tombstone')} of what was forgotten for good")
     print_result(data, lines, as_json=as_json)
+
+
+def _holding(place: dict[str, Any]) -> str:
+    """Where the files of a place are from, and how many there are."""
+    from unspool.store.index.context_files import CONTEXT
+
+    beside = place["agent"].startswith(CONTEXT)
+    where = "folders worked in" if place["agent"] == CONTEXT else place["root"]
+    return f"{where}: {human.count(place['files'], 'context file' if beside else 'file')}"
 
 
 def _facts(archive: "Archive") -> dict[str, Any]:

@@ -67,6 +67,7 @@ class _Resuming:
 _DEFINED = {"skill": "skills/**", "agent": "agents/**/*.md", "command": "commands/**/*.md"}
 _CONTEXT_FILES = ContextFiles(
     kept=patterns(plan="plans/*.md", memory="projects/*/memory/**"),
+    by_slug="plans",
     home=patterns(
         instructions="CLAUDE.md rules/**/*.md output-styles/*.md", settings="settings.json settings.local.json",
         memory="agent-memory/**", **_DEFINED,

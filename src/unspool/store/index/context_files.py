@@ -10,9 +10,11 @@ import apsw
 
 from unspool.agents import by_id, is_known
 from unspool.agents.context_files import CONTEXT_KINDS
+from unspool.doc import Diff
 from unspool.errors import Ambiguous, NotFound
 from unspool.store.archive.chain import Origin
 from unspool.store.index.filters import sessions_holding
+from unspool.tools.diff import diff_of_texts
 
 if TYPE_CHECKING:
     from unspool.store.archive import Archive
@@ -33,6 +35,13 @@ def context_agent(origin: Origin) -> str | None:
     """The agent whose own folder a place of context files is; empty for that of all projects, None for others."""
     name, _, agent = origin.agent.partition(":")
     return agent if name == CONTEXT else None
+
+
+def is_context_file(origin: Origin, path: str) -> bool:
+    """Whether a file of a place is a context file, be it among those of sessions."""
+    if context_agent(origin) is not None:
+        return True
+    return is_known(origin.agent) and bool(by_id(origin.agent).context_files.kind_of_kept(path))
 
 
 def whole_path(origin: Origin, path: str) -> str:
@@ -78,6 +87,11 @@ class ContextVersion(NamedTuple):
         """Its words; None where it holds no text."""
         return decode_context(archive.read(self.generation))
 
+    def diff(self, archive: "Archive", path: str, before: "ContextVersion | None") -> Diff | None:
+        """What changed from the version before to this one; None where either holds no text."""
+        old, new = "" if before is None else before.text(archive), self.text(archive)
+        return None if old is None or new is None else diff_of_texts(path, old, new, created=before is None)
+
 
 def decode_context(data: bytes) -> str | None:
     """The words of a context file; None where it holds no text."""
@@ -93,6 +107,7 @@ class RunSession(NamedTuple):
     origin: int
     path: str
     cwd: str
+    slug: str
     named: frozenset[str]
     project: str
     title: str
@@ -120,7 +135,7 @@ _FILES = """SELECT context_file.id, origin, path, place, kind, agents, folder, p
 max(iif(number = (SELECT max(number) FROM context_version AS other WHERE other.file = context_file.id), until, NULL))
 FROM context_file JOIN context_version ON context_version.file = context_file.id"""
 _VERSIONS = "SELECT number, generation, size, time, until, kept, digest FROM context_version WHERE file = ? ORDER BY 1"
-_SESSIONS = """SELECT id, key, agent, origin, path, cwd, named, project, title, started, coalesce(ended, started)
+_SESSIONS = """SELECT id, key, agent, origin, path, cwd, slug, named, project, title, started, coalesce(ended, started)
 FROM session WHERE kind <> 'ghost' AND version_of IS NULL"""
 
 
@@ -184,7 +199,7 @@ class ContextFileIndex:
 
     def _relation(self, file: KnownContextFile, run: RunSession, loaded: "set[str] | None") -> RanUnder | None:
         """How a session stands to a file; None where it did not run under it. `loaded`: what its log tells of it."""
-        named = file.origin == run.origin and file.path in run.named
+        named = file.origin == run.origin and (file.path in run.named or self._is_called_so(file, run))
         if loaded is None and not named and not self._holds(file, run):
             return None
         versions = self.versions(file.id)
@@ -196,6 +211,11 @@ class ContextFileIndex:
             return RanUnder(file, run, at, "by time", changed)
         later = not named and run.started is not None and bool(versions) and versions[0].time > run.started
         return RanUnder(file, run, None, "not known") if later else None
+
+    def _is_called_so(self, file: KnownContextFile, run: RunSession) -> bool:
+        """Whether a file among those of sessions has the name that the session's log says the agent gave it."""
+        agent = self._origins[file.origin].agent if run.slug and file.origin in self._origins else ""
+        return is_known(agent) and by_id(agent).context_files.slug_of_kept(file.path) == run.slug
 
     def _holds(self, file: KnownContextFile, run: RunSession) -> bool:
         """Whether sessions such as this one run under the file while it is there."""
@@ -254,7 +274,7 @@ def in_force(
 
 
 def _run(row: Any) -> RunSession:
-    return RunSession._make((*row[:6], frozenset(row[6].splitlines()), *row[7:]))
+    return RunSession._make((*row[:7], frozenset(row[7].splitlines()), *row[8:]))
 
 
 def _known(row: Any) -> KnownContextFile:

@@ -49,6 +49,7 @@ CREATE TABLE session(
   named TEXT NOT NULL,               -- files of several sessions that it depends on too, a line each
   project TEXT NOT NULL,
   cwd TEXT NOT NULL,                 -- the folder that it worked in
+  slug TEXT NOT NULL,                -- the name that its agent made for it
   title TEXT NOT NULL,
   kind TEXT NOT NULL,                -- as in the model; `ghost` where only traces of it survive
   branch TEXT NOT NULL,

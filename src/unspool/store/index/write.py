@@ -156,7 +156,7 @@ class IndexWriter:
             "key": overview.id, "agent": overview.agent, "origin": source.origin, "path": source.path,
             "state": source.state, "named": "\n".join(rows.named),
             "project": overview.project, "cwd": overview.cwd, "title": overview.title, "kind": overview.kind,
-            "branch": overview.branch,
+            "branch": overview.branch, "slug": overview.slug,
             "started": overview.started.timestamp() if overview.started else None,
             "ended": overview.ended.timestamp() if overview.ended else None,
             "turns": overview.turns, "messages": overview.messages, "calls": overview.tool_calls,

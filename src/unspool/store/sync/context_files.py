@@ -267,7 +267,8 @@ class ContextIndexer:
             return (kind, f" {agent} ", "", "") if kind else None
         if agent is None:
             kind = by_id(origin.agent).context_files.kind_of_kept(path)
-            return (kind, f" {origin.agent} ", "", self._project(number, path)) if kind else None
+            slug = by_id(origin.agent).context_files.slug_of_kept(path)
+            return (kind, f" {origin.agent} ", "", self._project(number, path, slug)) if kind else None
         scope = project_scope(whole_path(origin, path), project_patterns())
         if scope is None:
             return None
@@ -276,16 +277,18 @@ class ContextIndexer:
         ]
         return scope.kind, f" {' '.join(readers)} ", scope.folder, scope.folder
 
-    def _project(self, origin: int, path: str) -> str:
-        """The project of a file among those of sessions: that of a session that names it or lies around it."""
+    def _project(self, origin: int, path: str, slug: str) -> str:
+        """The project of a file among those of sessions: that of the last session that names it, is called so, or has
+        its log in a folder around it."""
         asked = (
             "SELECT project FROM session WHERE origin = ? AND kind <> 'ghost' AND project <> '' AND"
-            " (instr(char(10) || named || char(10), char(10) || ? || char(10)) OR (path >= ? AND path < ?))"
+            " (instr(char(10) || named || char(10), char(10) || ? || char(10)) OR (path >= ? AND path < ?)"
+            " OR (slug = ? AND slug <> ''))"
             " ORDER BY coalesce(ended, started) DESC LIMIT 1"
         )
         above = posixpath.dirname(posixpath.dirname(path))
         around = (f"{above}/", f"{above}0") if above else ("", "")
-        found: str | None = self._db.execute(asked, (origin, clean_text(path), *around)).get
+        found: str | None = self._db.execute(asked, (origin, clean_text(path), *around, clean_text(slug))).get
         return found or ""
 
     def _write(self, origin: int, path: str, told: tuple[Any, ...]) -> None:
