@@ -177,8 +177,10 @@ class ContextFileIndex:
         row: Any = self._db.execute(f"{_SESSIONS} AND key = ? LIMIT 1", (key,)).fetchone()
         if row is None:
             return []
-        run = _run(row)
-        found = (self._relation(file, run, self._loaded(file, run)) for file in self.files())
+        run, loads = _run(row), dict[str, set[str]]()
+        for path, digest in self._db.execute("SELECT path, digest FROM loaded WHERE session = ?", (run.id,)):
+            loads.setdefault(path, set()).add(digest)
+        found = (self._relation(file, run, loads.get(file.place)) for file in self.files())
         told = [one for one in found if one is not None]
         return sorted(told, key=lambda one: (CONTEXT_KINDS.index(one.file.kind), one.file.place))
 
@@ -189,10 +191,6 @@ class ContextFileIndex:
             loads.setdefault(session, set()).add(digest)
         found = (self._relation(file, run, loads.get(run.id)) for run in self._sessions())
         return sorted((one for one in found if one is not None), key=lambda one: -(one.session.started or 0))
-
-    def _loaded(self, file: KnownContextFile, run: RunSession) -> set[str] | None:
-        asked = "SELECT digest FROM loaded WHERE session = ? AND path = ?"
-        return {digest for (digest,) in self._db.execute(asked, (run.id, file.place))} or None
 
     def _versions(self, file: int) -> list[ContextVersion]:
         return [ContextVersion(*row) for row in self._db.execute(_VERSIONS, (file,))]
