@@ -158,9 +158,7 @@ def test_projects_are_left_alone_where_the_user_wants_that(scene: ContextScene) 
     assert scene.sync(projects=False).gone == 0
 
 
-def test_a_sync_of_nothing_asks_little_of_the_system_for_each_folder(
-    scene: ContextScene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sync_of_nothing_asks_little_of_the_system_for_each_folder(scene: ContextScene) -> None:
     def asked(number: int) -> int:
         for one in range(number):
             folder = scene.project(f"p{one}")
@@ -170,10 +168,10 @@ def test_a_sync_of_nothing_asks_little_of_the_system_for_each_folder(
         rested()
         scene.sync()
         counts = Counter[str]()
-        for name in ("lstat", "stat", "scandir", "open"):
-            _count(monkeypatch, name, counts)
-        scene.sync()
-        monkeypatch.undo()
+        with pytest.MonkeyPatch.context() as patched:
+            for name in ("lstat", "stat", "scandir", "open"):
+                _count(patched, name, counts)
+            scene.sync()
         return counts.total()
 
     few, many = asked(2), asked(12)
