@@ -26,8 +26,8 @@ _LINES = 36
 SHOWN = {
     "list": "", "agents": "", "info": "57024", "context": "57024 --entries 5", "show": "57024 --turn 2",
     "export": "57024 -f text", "json": "57024 -o pages/", "all": "-o site/", "sync": "", "watch": "--install hooks",
-    "search": "tide table", "file": "tides.py", "scan": "", "blame": "tides.py", "why": "tides.py:3",
-    "compare": "57024 57024#1", "outline": "57024", "solved": "could not convert string to float",
+    "search": "tide table", "context-files": "", "file": "tides.py", "scan": "", "blame": "tides.py",
+    "why": "tides.py:3", "compare": "57024 57024#1", "outline": "57024", "solved": "could not convert string to float",
     "mcp": "--install claude", "usage": "daily", "stats": "", "doctor": "", "verify": "",
     "restore": "57024 --to back/", "archive": "info", "recommend": "57024", "clone": "57024 --preset heavy -n",
     "fork": "57024 --at 2 -n", "lint": "57024", "repair": "57024 -n", "move": "57024 --to moved/ -n",

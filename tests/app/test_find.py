@@ -175,7 +175,10 @@ def test_a_page_that_shows_all_it_can_offers_no_more(app: Site) -> None:
 
 def test_a_filter_being_typed_is_completed(app: Site) -> None:
     assert app.json("/search.json", q="slow proj")["completions"] == ["slow project:"]
-    assert app.json("/search.json", q="slow kind:pr")["completions"] == ["slow kind:prompt "]
+    assert app.json("/search.json", q="slow kind:pr")["completions"] == [
+        "slow kind:prompt ",
+        "slow kind:prompt-history ",
+    ]
     assert app.json("/search.json", q="-project:harb")["completions"] == ["-project:/home/dev/harbour "]
     assert "tool:Bash " in app.json("/search.json", q="tool:")["completions"]
 

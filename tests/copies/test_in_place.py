@@ -9,6 +9,7 @@ import pytest
 from tests.cli.running import run
 from tests.log_builder.builder import LogBuilder
 from unspool.copies import in_place
+from unspool.copies.write import prove_lines
 from unspool.errors import Exists, Unsound
 from unspool.store.library import Library
 
@@ -72,7 +73,7 @@ def test_a_session_that_is_open_in_its_agent_is_refused(log: Path, home: Path) -
 
 
 def test_a_log_that_grows_meanwhile_is_left_alone(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = in_place.prove_lines
+    real = prove_lines
 
     def grows(*given: object) -> None:
         real(*given)  # type: ignore[arg-type]

@@ -156,7 +156,9 @@ def test_blame_names_prompts_and_people(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_resources_and_prompts_lead_to_the_same(asked: Asked) -> None:
     templates = asked.with_client(lambda client: client.list_resource_templates()).resource_templates
-    assert {one.uri_template for one in templates} == {"unspool://session/{id}", "unspool://plan/{id}"}
+    assert {one.uri_template for one in templates} == {
+        f"unspool://{name}/{{id}}" for name in ("session", "plan", "context-files")
+    }
     read = asked.with_client(lambda client: client.read_resource(f"unspool://session/{FIRST_LIGHT}"))
     assert "Start a small Python package" in read.contents[0].text  # type: ignore[union-attr]
     plan = asked.with_client(lambda client: client.read_resource("unspool://plan/57024000"))

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from unspool.agents.context_files import ContextFiles
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.lines import Cursor, LineParser, LogEvents
 from unspool.agents.records import (
@@ -139,6 +140,8 @@ class CodingAgent(ABC):
     id: str
     name: str
     files: AgentFiles = AgentFiles()
+    context_files: ContextFiles = ContextFiles()
+    """What its sessions run under: instructions, settings, skills, ..."""
     prompt_list: PromptList = PromptList()
     log_name = re.compile("$^()")
     """The path of a session's own log; what it groups is the session's id."""

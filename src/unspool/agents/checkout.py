@@ -39,6 +39,12 @@ def main_checkout(path: str) -> str:
     return kept[1] + kept["name"] if kept else path
 
 
+def repository_top(path: str) -> str:
+    """The folder around a path that is a checkout's top; empty where there is none."""
+    top = _top(path)
+    return "" if top is None else str(top)
+
+
 def worktree_name(path: str) -> str:
     """The name of the project that a work tree is of, where its path tells no more than that."""
     found = _NAMED_WORKTREE.search(path)

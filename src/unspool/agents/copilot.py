@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from unspool.agents.base import AgentFiles, CodingAgent, ResumeCommand
+from unspool.agents.context_files import ContextFiles, patterns
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.events import (
     answered,
@@ -77,10 +79,30 @@ class _Files(AgentFiles):
         return [Companion(_kind(path), str(path), path.stat().st_size) for path in sorted(files)]
 
 
+REPOSITORY_FILES = patterns(
+    instructions=".github/copilot-instructions.md .github/instructions/**/*.md AGENTS.md",
+    skill=".github/skills/**",
+    agent=".github/agents/*.md",
+    command=".github/prompts/*.md",
+)
+"""What is told in a repository to whatever its maker offers."""
+_CONTEXT_FILES = ContextFiles(
+    kept=patterns(plan="session-state/*/plan.md"),
+    home=patterns(
+        instructions="copilot-instructions.md instructions/**/*.md",
+        settings="settings.json mcp-config.json",
+        skill="skills/**",
+        agent="agents/*.md",
+    ),
+    project=REPOSITORY_FILES,
+)
+
+
 class Copilot(CodingAgent):
     id = "copilot"
     name = "Copilot CLI"
     files = _Files()
+    context_files = _CONTEXT_FILES
     log_name = re.compile(r"(?:^|/)(?:session-state/)?([0-9A-Za-z_-]{8,64})(?:/events)?\.jsonl$")
     resuming = ResumeCommand("copilot --resume={id}", "--allow-all-tools")
 
@@ -180,7 +202,7 @@ class CopilotParser(PlainParser):
         self.note_time(event.time)
         if agent := text(data.get("agentId")):
             event.sidechain, event.agent, event.spawner = True, agent, agent
-        self._learn(kind, given)
+        self._learn(kind, given, event.time)
         if kind == "user.message":
             return self._prompt(event, given)
         if kind in ("assistant.message", "assistant.reasoning"):
@@ -203,7 +225,7 @@ class CopilotParser(PlainParser):
             return beside(place, kind, data)
         return as_unknown(event, kind, data)
 
-    def _learn(self, kind: str, given: dict[str, Any]) -> None:
+    def _learn(self, kind: str, given: dict[str, Any], time: datetime | None) -> None:
         facts, context = self.facts, mapping(given.get("context"))
         if kind == "session.start":
             facts.session = facts.session or text(given.get("sessionId"))
@@ -213,6 +235,8 @@ class CopilotParser(PlainParser):
             facts.cwd = facts.cwd or text(context.get("cwd"))
             facts.branch = text(context.get("branch")) or facts.branch
         facts.window = whole(given.get("tokenLimit")) or facts.window
+        if kind == "skill.invoked":
+            facts.note_loaded(text(given.get("path")), text(given.get("content")), time)
         for name in ("selectedModel", "newModel", "chosenModel"):
             if (model := text(given.get(name))) and model != "auto":
                 self._model = model

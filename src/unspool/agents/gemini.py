@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from unspool.agents.base import AgentFiles, CodingAgent
+from unspool.agents.context_files import ContextFiles, ContextPattern, patterns
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.events import (
     answered,
@@ -67,10 +68,27 @@ class _Resuming:
         return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
 
 
+def context_places(folder: str, instructions: str, more: Sequence[ContextPattern] = ()) -> ContextFiles:
+    """What sessions run under, of this agent and of those that were made from it: the name of its folder in a project,
+    and the file of instructions."""
+    defined = {"skill": "skills/**", "agent": "agents/**/*.md", "command": "commands/**"}
+    inside = {kind: f"{folder}/{place}" for kind, place in defined.items()}
+    return ContextFiles(
+        home=patterns(instructions=instructions, settings="settings.json", plan="tmp/*/*/plans/*.md", **defined),
+        project=(
+            *patterns(
+                instructions=f"{instructions} {folder}/{instructions}", settings=f"{folder}/settings.json", **inside
+            ),
+            *more,
+        ),
+    )
+
+
 class Gemini(CodingAgent):
     id = "gemini"
     name = "Gemini CLI"
     files = _Files()
+    context_files = context_places(".gemini", "GEMINI.md", patterns(skill=".agents/skills/**"))
     reads_whole = True
     sweeps = True
     filed_by_project = True

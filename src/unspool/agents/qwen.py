@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from unspool.agents.base import ResumeCommand
+from unspool.agents.context_files import SHARED_INSTRUCTIONS
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.events import (
     answered,
@@ -20,7 +21,7 @@ from unspool.agents.events import (
     said,
     thought,
 )
-from unspool.agents.gemini import parts_images, parts_text
+from unspool.agents.gemini import context_places, parts_images, parts_text
 from unspool.agents.lines import PlainParser
 from unspool.agents.log_files import LogFileAgent
 from unspool.agents.records import Detail, FoundAgent, FoundLog
@@ -42,6 +43,7 @@ _NOTICES = {
 class Qwen(LogFileAgent):
     id = "qwen"
     name = "Qwen Code"
+    context_files = context_places(".qwen", "QWEN.md", SHARED_INSTRUCTIONS)
     filed_by_project = True
     places = ("projects/*/chats/*.jsonl", "*/chats/*.jsonl", "chats/*.jsonl", "*.jsonl", "tmp/*/chats/*.jsonl")
     head = re.compile(rb'"sessionId":\s*"[^"]+"[^\n]*"(?:parts|systemPayload|subtype)"')

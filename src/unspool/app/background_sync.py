@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from unspool.config.settings import current_settings
 from unspool.errors import UnspoolError
 from unspool.prices import PriceTable
 from unspool.store.library.library import usual_roots, watched_paths
@@ -65,11 +66,12 @@ def _watcher(job: SyncSettings, reporter: "_Reporter", stop: StopSignal) -> Watc
     import apsw
 
     from unspool.store.index.database import Index
-    from unspool.store.sync import sync
+    from unspool.store.sync import SyncChoices, sync
     from unspool.store.sync.run import writable_archive
 
     def synced(changed: tuple[Path, ...]) -> SyncReport:
-        return sync(job.folder, changed, reporter.progress(), job.key, job.prices)
+        choices = SyncChoices(job.prices, current_settings().context_files)
+        return sync(job.folder, changed, reporter.progress(), job.key, choices)
 
     sources, folder, key = job.sources or tuple(usual_roots()), job.folder, job.key
     if not any(source.is_dir() for source in sources):  # something to look at before there are logs

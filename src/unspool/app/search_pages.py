@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from unspool.agents.context_files import CONTEXT_KINDS
 from unspool.app.api_endpoint import parse_number
 from unspool.app.open_session import requested_session, results_of, session_items
 from unspool.app.render import LinkChoice, render_page, render_template, session_href
@@ -29,13 +30,13 @@ from unspool.errors import UnspoolError
 from unspool.model import Session
 from unspool.render.html.elements import visible
 from unspool.site.address import Addresses
-from unspool.store.index.filters import sessions_holding
+from unspool.store.index.filters import PROMPT_HISTORY, sessions_holding
 from unspool.store.index.query import NAMES
 from unspool.store.index.schema import KINDS, ROLES
 
 _SINCE = (("today", "today"), ("7d", "last 7 days"), ("30d", "last 30 days"), ("1y", "last year"))
 _FIXED = {
-    "kind": KINDS,
+    "kind": (*KINDS, *CONTEXT_KINDS, PROMPT_HISTORY),
     "role": tuple(ROLES),
     "is": ("error", "subagent", "ghost"),
     "since": ("today", "yesterday", "7d", "30d", "1y"),
@@ -70,7 +71,7 @@ class FilterRow(NamedTuple):
 def filter_rows(db: apsw.Connection, question: SearchQuestion) -> Iterator[FilterRow]:
     """The filters that the page offers; the values of some are those there are."""
     offered: dict[str, Sequence[tuple[str, str]]] = {
-        "kind": [(kind, kind) for kind in KINDS],
+        "kind": [(kind, kind) for kind in (*KINDS, *CONTEXT_KINDS, PROMPT_HISTORY)],
         "role": [(role, role) for role in ROLES],
         "since": _SINCE,
         "is": [("error", "failed"), ("subagent", "in subagents")],
@@ -152,7 +153,7 @@ def search_json(request: Request) -> Response:
             completions = complete_filter(index.db, question.text)
         answer = SearchAnswer() if question.nothing else answer_question(context, typed)
         text = question.text if question.exact else extend_last_word(question.text)
-        if not answer.sessions and text != question.text and not question.nothing:
+        if answer.is_empty and text != question.text and not question.nothing:
             question, typed = question._replace(text=text), typed._replace(text=text)
             answer = answer_question(context, typed)
         answer = msgspec.structs.replace(answer, completions=completions)

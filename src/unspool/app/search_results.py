@@ -19,7 +19,7 @@ from unspool.render.html.elements import visible
 from unspool.store.archive import Archive
 from unspool.store.index.exact_search import exact_search, substring_pattern
 from unspool.store.index.query import Filter, SearchQuery, parse_query
-from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
+from unspool.store.index.results import FoundContextFile, FoundSession, Hit, SearchResults, Snippet
 from unspool.store.index.search import SearchRequest, search_index
 from unspool.store.index.times import utc_time
 from unspool.tools.ansi import strip_ansi
@@ -157,6 +157,21 @@ class FoundSessionView(msgspec.Struct, frozen=True):
     resume: str = ""
 
 
+class ContextFileView(msgspec.Struct, frozen=True):
+    """A context file that was found."""
+
+    kind: str
+    path: str
+    project: str
+    when: datetime | None
+    version: str
+    """Which of several; empty where there is one."""
+    current: bool
+    """Whether it is still so."""
+    href: str
+    pieces: tuple[SnippetPart, ...]
+
+
 class SearchAnswer(msgspec.Struct, frozen=True):
     sessions: tuple[FoundSessionView, ...] = ()
     summary: str = ""
@@ -169,6 +184,12 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     """The address of the page with all of it."""
     completions: tuple[str, ...] = ()
     """What the text that is being typed could become."""
+    context_files: tuple[ContextFileView, ...] = ()
+    context_files_found: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sessions and not self.context_files
 
 
 def build_answer(results: SearchResults, question: SearchQuestion, titles: dict[str, str]) -> SearchAnswer:
@@ -177,7 +198,16 @@ def build_answer(results: SearchResults, question: SearchQuestion, titles: dict[
     more = results.sessions_found is None or results.sessions_found > len(sessions)
     # in the words of the page instead of the command line's
     notes = (visible(note.replace("--substring finds such text", "“Exact text” finds it")) for note in results.notes)
-    return SearchAnswer(sessions, summary(results), more, tuple(notes), all=question.href)
+    files = tuple(map(_context_file, results.context_files))
+    return SearchAnswer(
+        sessions,
+        summary(results),
+        more and bool(sessions),
+        tuple(notes),
+        all=question.href,
+        context_files=files,
+        context_files_found=results.context_files_found,
+    )
 
 
 def folder_name(path: str) -> str:
@@ -226,6 +256,13 @@ def _session(one: FoundSession, title: str) -> FoundSessionView:
         tuple(_hit(hit, one.session) for hit in one.hits),
         visible(one.resume),
     )
+
+
+def _context_file(one: FoundContextFile) -> ContextFileView:
+    number = f"version {one.version} of {one.versions}" if one.versions > 1 else ""
+    href, project = f"/context-files?{urlencode({'path': one.path}, errors='replace')}", folder_name(one.project)
+    told = (one.kind, visible(one.path), project, utc_time(one.time), number, one.current)
+    return ContextFileView(*told, href, pieces(one.snippet))
 
 
 def _hit(hit: Hit, key: str) -> HitView:

@@ -17,6 +17,7 @@ from unspool.app.go_on import fork_command, ways_to_go_on
 from unspool.app.open_session import OpenSession
 from unspool.app.render import ASSET_URLS, HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
+from unspool.errors import UnspoolError
 from unspool.figures import family
 from unspool.figures.context_window import window_limit
 from unspool.model import Notice, Session, Turn
@@ -25,6 +26,7 @@ from unspool.site.address import INDEX, Addresses
 from unspool.site.page_template import Crumb, Frame, PageTemplate
 from unspool.site.png import may_draw_png
 from unspool.site.summaries import shorten_line
+from unspool.store.index.context_files import ContextFileIndex, RanUnder
 from unspool.store.index.git_work import TRUNKS
 
 HEIGHT, STEP, MOST = 100, 10, 150
@@ -161,9 +163,19 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),
         changes=[] if opened.part else _changes(opened),
+        under=sum(one.version is not None for one in ran_under(context, session.id)),
         forks=[link for link in session.links if link.relation in ("copied-from", "copied-to")][:4],
     )
     return str(box)
+
+
+def ran_under(context: AppContext, key: str) -> list[RanUnder]:
+    """The context files that a session ran under; none where nothing is kept yet."""
+    try:
+        with context.index() as index, context.archive() as archive:
+            return ContextFileIndex(index.db, archive.origins()).of_session(key)
+    except UnspoolError:
+        return []
 
 
 def _changes(opened: OpenSession) -> list[Crumb]:

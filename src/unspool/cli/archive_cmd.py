@@ -54,13 +54,19 @@ def info(archive: Path, as_json: bool = False) -> None:
         f"{archive / ARCHIVE}{', encrypted' if data['encrypted'] else ''}",
         f"{human.size(data['bytes'])} in {files}, kept in {kept}{share}",
     ]
-    lines += [
-        f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}"
-        for place in data["origins"]
-    ]
+    lines += [f"  {place['user']} on {place['machine']}, {_holding(place)}" for place in data["origins"]]
     if data["forgotten"]:
         lines.append(f"{human.count(data['forgotten'], 'tombstone')} of what was forgotten for good")
     print_result(data, lines, as_json=as_json)
+
+
+def _holding(place: dict[str, Any]) -> str:
+    """Where the files of a place are from, and how many there are."""
+    from unspool.store.index.context_files import CONTEXT
+
+    beside = place["agent"].startswith(CONTEXT)
+    where = "folders worked in" if place["agent"] == CONTEXT else place["root"]
+    return f"{where}: {human.count(place['files'], 'context file' if beside else 'file')}"
 
 
 def _facts(archive: "Archive") -> dict[str, Any]:
@@ -99,7 +105,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     from unspool.store.archive.database import ARCHIVE
     from unspool.store.archive.keys import find_key, needed_key
     from unspool.store.archive.merge import merge_archives
-    from unspool.store.sync.scan import forget_rules
+    from unspool.store.sync.scan import file_rules
 
     folder = other if other.is_dir() else other.parent
     if not other.is_dir() and other.name != ARCHIVE:
@@ -107,7 +113,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     ask = options.prompt_for("Passphrase of the other")
     theirs = needed_key(folder / ARCHIVE, lambda: find_key(os.environ, other_key_file, ask))
     with Archive.open(folder, key=theirs, readonly=True) as there, options.open_archive(archive) as here:
-        done = merge_archives(here, there, forget_rules)
+        done = merge_archives(here, there, file_rules)
     print_result(done, _merge_lines(done), as_json=as_json)
 
 
@@ -188,8 +194,8 @@ def decrypt(archive: Path) -> None:
 def unbury(names: tuple[str, ...], archive: Path) -> None:
     """Let sync keep forgotten files again.
 
-    NAMES are paths below the agent's folder, such as projects/-home-me-shop/ID.jsonl. A tombstone does not tell what
-    it is of, so the ids of sessions are tried with the files that the agent has now.
+    NAMES are paths below the agent's folder, such as projects/-home-me-shop/ID.jsonl, or whole paths of context files.
+    A tombstone does not tell what it is of, so the ids of sessions are tried with the files that the agent has now.
     """
     from unspool.agents import AGENTS
     from unspool.store.archive.forget import unbury as raise_
@@ -207,14 +213,14 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
 
 def _candidates(archive: "Archive", name: str) -> set[str]:
     """The name itself, and all files at the archive's sources that are of a session of that id, its prompts too."""
-    from unspool.agents import by_id
+    from unspool.agents import by_id, is_known
     from unspool.store.sync.prompts import prompt_mentions
     from unspool.store.sync.scan import forgotten_names
 
-    found = {name, *forgotten_names(name)}
+    found = {name, name.lstrip("/"), *forgotten_names(name)}
     if len(name) < _LEAST:
         return found
-    for place in archive.origins().values():
+    for place in (one for one in archive.origins().values() if is_known(one.agent)):
         root = Path(place.root)
         for path in (path.relative_to(root).as_posix() for path in root.rglob("*")):
             if (session := session_of_path(place.agent, path)).startswith(name):

@@ -69,7 +69,7 @@ def _kept(archive: Path, key: str | None) -> "SyncReport | None":
     if not (archive / ARCHIVE).exists() and not discover_logs(sources):
         return None
     with progress_bar("Keeping sessions", least=WORTH_A_BAR) as progress:
-        return sync(archive, sources, progress, key, settings.price_table(), _PATIENCE)
+        return sync(archive, sources, progress, key, settings.sync_choices(_PATIENCE))
 
 
 @contextmanager
@@ -89,7 +89,8 @@ def archive_of(sources: Sequence[Path]) -> "Iterator[Path]":
     found = settings.chosen_sources(sources)
     with scratch_folder() as place:
         with progress_bar("Reading sessions", least=WORTH_A_BAR) as progress:
-            report = sync(place, found, progress, None, settings.price_table())
+            # what lies in folders of this machine now says nothing of logs that are from anywhere
+            report = sync(place, found, progress, None, settings.sync_choices()._replace(context_files=False))
         complain(report.failures)
         yield place
 

@@ -29,6 +29,7 @@ COMMANDS = (
     ("sync", "Keep everything new of your sessions, for good, and make it searchable."),
     ("watch", "Keep the archive up to date while sessions go on."),
     ("search", "Find what was said and done in any session."),
+    ("context-files", "Tell what sessions ran under: instructions, settings, skills, plans, memories."),
     ("file", "Tell how a file changed over all sessions, and which prompts led to it."),
     ("scan", "Find sessions to look at: tests claimed, unclean ends."),
     ("blame", "Tell who wrote each line of a file: session, prompt, agent, or a person."),

@@ -15,7 +15,7 @@ from unspool.files import file_size
 
 if TYPE_CHECKING:
     from unspool.store.archive import Archive
-    from unspool.store.archive.forget import Erasure, FileToForget, SessionFile
+    from unspool.store.archive.forget import Erasure, FileToForget, LinesToForget, SessionFile
     from unspool.store.archive.line_filter import Drops
     from unspool.store.archive.repair import RepairReport
     from unspool.store.archive.restore import RestoredFile, RestoreOptions
@@ -51,6 +51,24 @@ def forgettable_files(archive: "Archive", name: str) -> "tuple[str, list[Session
         session, files = session_of_prompt(archive, name), []
     its = own_prompts(archive, session)
     return session, [*files, *its.alone], its
+
+
+def forgettable_context_file(archive: "Archive", path: Path) -> "tuple[list[SessionFile], LinesToForget]":
+    """A context file by its path, as it is kept from here or from other machines, and the names that it is buried by
+    besides; empty where there is none."""
+    from unspool.store.archive.forget import LinesToForget, SessionFile
+    from unspool.store.index.context_files import is_context_file, whole_path
+    from unspool.store.sync.scan import buried_name
+
+    whole, files, names = str(path.expanduser().absolute()), list[SessionFile](), set[str]()
+    for number, place in archive.origins().items():
+        root = place.root.rstrip("/")
+        inside = whole.removeprefix(f"{root}/") if whole.startswith(f"{root}/") else ""
+        kept = archive.last(number, inside) if inside and is_context_file(place, inside) else None
+        if kept is not None and whole_path(place, inside) == whole:
+            files.append(SessionFile(number, place, kept))
+            names.add(buried_name(place, inside))
+    return files, LinesToForget(names=names)
 
 
 def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "list[SessionFile]":
@@ -231,6 +249,7 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
     \b
     unspool forget 1c0ffee0           show what would go
     unspool forget 1c0ffee0 --yes     remove it
+    unspool forget ./CLAUDE.md        a context file instead, in all its versions
     unspool archive unbury 1c0ffee0   let sync keep it again
 
     All generations of all its files go, its prompts in the list of all prompts and what was pasted into them as well,
@@ -244,6 +263,9 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
     from unspool.store.sync.lock import wait_for_lock
 
     with options.open_archive(archive) as opened:
+        if ("/" in session or "." in session) and forgettable_context_file(opened, Path(session))[0]:
+            _forget_context_file(opened, Path(session), yes=yes, as_json=as_json)
+            return
         name, files, its = forgettable_files(opened, session)
         rows = files_to_forget(opened, files)
         still = other_mentions(opened, name, its.parts.drops)
@@ -259,6 +281,26 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
             proof = forget(opened, files, lambda: _forget_beside(opened, name), its.parts)
     if (archive / MARKS_FILE).exists():
         MarkStore(archive, options.key_of(archive)).forget(name)
+    print_result({**data, "removed": True, "proof": proof}, _proof_lines(proof), as_json=as_json)
+    if proof.found:
+        sys.exit(1)
+
+
+def _forget_context_file(archive: "Archive", path: Path, *, yes: bool, as_json: bool) -> None:
+    from unspool.store.archive.database import INDEX, remove_database
+    from unspool.store.archive.forget import files_to_forget, forget
+    from unspool.store.sync.lock import wait_for_lock
+
+    rows = files_to_forget(archive, forgettable_context_file(archive, path)[0])
+    data = {"context_file": str(path.expanduser().absolute()), "removed": False, "files": rows}
+    if not as_json:
+        print_result(None, _file_lines(f"Context file {path}", rows), as_json=False)
+    if not yes and (as_json or not confirm_typed(f"Type {path.name} to remove it for good", path.name)):
+        print_result(data, ["Nothing was removed. Add --yes to remove it for good."], as_json=as_json)
+        return
+    with wait_for_lock(archive.path.parent):
+        files, names = forgettable_context_file(archive, path)
+        proof = forget(archive, files, lambda: remove_database(archive.path.with_name(INDEX)), names)
     print_result({**data, "removed": True, "proof": proof}, _proof_lines(proof), as_json=as_json)
     if proof.found:
         sys.exit(1)
@@ -282,16 +324,20 @@ def _forget_beside(archive: "Archive", session: str) -> None:
 def _forget_lines(
     session: str, rows: "list[FileToForget]", prompts: dict[str, int], still: dict[str, int]
 ) -> Iterator[str]:
-    yield f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}"
-    for row in rows:
-        shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
-        size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
-        yield f"  {row.path} ({row.machine}): {size}"
+    yield from _file_lines(f"Session {session}", rows)
     for path, count in prompts.items():
         yield f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays"
     for path, count in still.items():
         stay = "stays" if count == 1 else "stay"
         yield f"  {path} names it in {human.count(count, 'line')} of others, which {stay}."
+
+
+def _file_lines(name: str, rows: "list[FileToForget]") -> Iterator[str]:
+    yield f"{name}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}"
+    for row in rows:
+        shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
+        size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
+        yield f"  {row.path} ({row.machine}): {size}"
 
 
 def _proof_lines(proof: "Erasure") -> Iterator[str]:

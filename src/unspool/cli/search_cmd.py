@@ -36,8 +36,26 @@ def result_lines(results: "SearchResults") -> "Iterator[str]":
         if number:
             yield ""
         yield from _session(session)
-    yield ""
-    yield click.style(_summary(results), dim=True)
+    if results.sessions:
+        yield ""
+        yield click.style(_summary(results), dim=True)
+    if results.context_files:
+        yield from ("",) if results.sessions else ()
+        yield from _context_files(results)
+
+
+def _context_files(results: "SearchResults") -> "Iterator[str]":
+    yield click.style("Context files", bold=True)
+    for one in results.context_files:
+        still = "" if one.current else click.style("  (no longer so)", fg="yellow")
+        yield f"  {click.style(one.kind, fg='green')}  {result_line(one.path)}{still}"
+        number = f"version {one.version} of {one.versions}" if one.versions > 1 else ""
+        about = human.joined(_moment(one.time), result_line(one.project), number)
+        yield click.style(f"    {about}", dim=True)
+        yield f"    {_snippet(one.snippet)}"
+    shown, found = len(results.context_files), human.count(results.context_files_found, "context file")
+    rest = f"{shown} of {found}; kind:instructions, kind:plan and so on list more"
+    yield click.style(rest if results.context_files_found > shown else found, dim=True)
 
 
 def _session(session: "FoundSession") -> "Iterator[str]":
@@ -146,8 +164,13 @@ _MODES = ("substring", "regex", "file", "command")
 @click.option("--tool", multiple=True, metavar="NAME", help="Only calls and results of this tool.")
 @click.option("-m", "--model", multiple=True, metavar="TEXT", help="Only turns answered by such a model.")
 @click.option("--branch", multiple=True, metavar="NAME", help="Only sessions on this git branch.")
-@click.option("-k", "--kind", multiple=True, metavar="KIND",
-              help="Only title, prompt, answer, thinking, call, result, notice; or a kind of session.")  # fmt: skip
+@click.option(
+    "-k",
+    "--kind",
+    multiple=True,
+    metavar="KIND",
+    help="Only title, prompt, answer, thinking, call, result, notice; or a kind of session or file.",
+)
 @click.option("--errors", is_flag=True, help="Only results that failed.")
 @click.option("--since", metavar="WHEN", help="Since 2026-01-31, or 3d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="Before a date or an age.")
@@ -173,13 +196,15 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
     unspool search --regex 'TODO\\(\\w+\\)'  exact, in code
     unspool search --file tides.py         who touched it last
     unspool search --command 'git rebase'  where it was run
+    unspool search kind:plan harbour       in plans; so memory, instructions, settings, skill, agent, command
     unspool search deploy -s /backup/old   in logs elsewhere, or in another archive
 
     In the QUERY, words must all be there; OR, NOT and parentheses work, in capitals. Filters, also as options:
     project: agent: role: tool: model: file: branch: kind: is:error since: until: cost:>1 session:, with a minus to
     exclude. Names are found in either spelling (read_file, readFile). --substring and --regex heed capitals where they
-    have some. What is new is kept first, in your usual archive (--no-sync, or the setting `sync`, leaves that out).
-    Ends with 1 where nothing is found.
+    have some. Context files, which sessions ran under, follow the sessions: a few, or by their kind: all that fit;
+    kind:prompt-history finds prompts of deleted sessions. What is new is kept first, in your usual archive (--no-sync,
+    or the setting `sync`, leaves that out). Ends with 1 where nothing is found.
     """
     from unspool.store.index.query import Filter, parse_query
     from unspool.store.index.search import SearchRequest
@@ -203,7 +228,7 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
         print_json(results)
     else:
         _print(results)
-    if not results.sessions:
+    if results.is_empty:
         raise click.exceptions.Exit(1)
 
 
@@ -246,7 +271,7 @@ def _found_in(results: "SearchResults", where: str) -> "SearchResults":
 def _print(results: "SearchResults") -> None:
     for note in results.notes:
         click.echo(f"unspool: {result_line(note)}", err=True)
-    if not results.sessions:
+    if results.is_empty:
         click.echo("Nothing was found.", err=True)
         return
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from unspool.config.settings import Settings
     from unspool.copies.treatment import Treatment
     from unspool.prices import PriceTable
+    from unspool.store.sync import SyncChoices
 
 _VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE", "UNSPOOL_SYNC", "UNSPOOL_MCP_REDACT",
-              "UNSPOOL_AGENTS_OFF", "UNSPOOL_AGENT_FOLDERS")  # fmt: skip
+              "UNSPOOL_CONTEXT_FILES", "UNSPOOL_AGENTS_OFF", "UNSPOOL_AGENT_FOLDERS")  # fmt: skip
 _WARNED = "unspool.settings.warned"
 
 
@@ -78,6 +79,15 @@ def chosen_sync() -> str:
     """Which archive commands bring up to date before they answer: usual, any, never."""
     found = _settings()
     return found.sync if found else "usual"
+
+
+def sync_choices(patience: float | None = None) -> "SyncChoices":
+    """What the settings say of how syncs go; another one is waited for so many seconds, or as long as is usual."""
+    from unspool.store.sync import SyncChoices
+
+    found = _settings()
+    chosen = SyncChoices(price_table(), found.context_files if found else True)
+    return chosen if patience is None else chosen._replace(patience=patience)
 
 
 def redacts_answers() -> bool:

@@ -299,7 +299,7 @@ def _log(session: Session, companions: list[str]) -> Iterator[tuple[str, str]]:
     yield "not known yet", ", ".join(said) + ("; `unspool doctor` says more" if unknown else "")
     for problem in session.problems[:_LISTED]:
         yield "mended" if problem.mended else "problem", f"line {problem.place.line}: {problem.why}"
-    yield "companions", ", ".join(companions[:_LISTED]) + (" …" if len(companions) > _LISTED else "")
+    yield "companions", _few(companions)
 
 
 @click.command("info")
@@ -321,21 +321,48 @@ def info_command(session: str, as_json: bool, library: Library) -> None:
     versions = library.versions(log) if isinstance(log, FoundLog) else ()
     counted, companions = figures(found, library.prices), library.companions(found)
     mark = session_marks()(found.id)
+    under = library.kept.ran_under(found.id) if library.kept is not None else []
     if as_json:
         session_data = {"title": found.title, **{name: getattr(found, name) for name in _FIELDS}}
         files = [{"path": one.path, "size": one.size, "kept": bool(one.origin)} for one in versions]
         own = {
             "mark": mark._asdict() if any(mark) else None, "figures": counted, "companions": companions,
             "versions": files,
+            "context_files": [
+                {"kind": one.file.kind, "path": one.file.place, "version": one.version and one.version.number,
+                 "how": one.how}
+                for one in under
+            ],
         }  # fmt: skip
         print_json({"session": session_data, **own})
         return
     others = [f"{companion.kind} {Path(companion.path).name}" for companion in companions]
-    _print_info(found, counted, others, [f"{one.path} ({human.size(one.size)})" for one in versions], mark)
+    names = [_short_path(one.file.place, found.cwd) for one in under if one.version is not None]
+    beside = (
+        ("ran under", _few(names) + (f"; see `unspool context-files {found.id[:8]}`" if names else "")),
+        ("other versions", "\n".join(f"{one.path} ({human.size(one.size)})" for one in versions)),
+    )
+    _print_info(found, counted, others, beside, mark)
+
+
+def _short_path(path: str, folder: str) -> str:
+    """A path as it is called in a folder, or from one's home."""
+    if folder and path.startswith(f"{folder}/"):
+        return path.removeprefix(f"{folder}/")
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
 
 
 def _print_info(
-    session: Session, counted: "Figures", companions: list[str], versions: list[str], mark: "SessionMark"
+    session: Session,
+    counted: "Figures",
+    companions: list[str],
+    beside: tuple[tuple[str, str], ...],
+    mark: "SessionMark",
 ) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -347,7 +374,7 @@ def _print_info(
     table.add_column(overflow="fold")
     marks = (("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note))
     facts = (*_identity(session), *_conversation(counted), *_work(counted), *_use(session, counted))
-    for name, value in (*marks, *facts, *_log(session, companions), ("other versions", "\n".join(versions))):
+    for name, value in (*marks, *facts, *_log(session, companions), *beside):
         if value:
             table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
     show_renderable(table, to)

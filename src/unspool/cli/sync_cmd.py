@@ -38,9 +38,9 @@ def sync_command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: 
     """
     from unspool.store.sync import sync
 
-    sources, prices = settings.chosen_sources(source), settings.price_table()
+    sources, choices = settings.chosen_sources(source), settings.sync_choices()
     with progress_bar("Keeping sessions", quiet=quiet or as_json, least=WORTH_A_BAR) as progress:
-        report = sync(archive, sources, progress, options.key_of(archive), prices)
+        report = sync(archive, sources, progress, options.key_of(archive), choices)
     complain(report.failures)
     if as_json:
         print_json(report)
@@ -269,7 +269,7 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
     from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 
     Watcher(
-        lambda changed: sync(wanted.archive, changed, None, key, settings.price_table()),
+        lambda changed: sync(wanted.archive, changed, None, key, settings.sync_choices()),
         WatchTarget(wanted.sources, watched_paths, wanted.archive),
         voice,
         stop,

@@ -159,6 +159,8 @@ class Settings(msgspec.Struct, frozen=True):
     """Ids of agents whose sessions are not looked for."""
     agent_folders: tuple[str, ...] = ()
     """Where agents keep their sessions, as `id=folder`, instead of their usual places."""
+    context_files: bool = True
+    """Whether what sessions ran under is kept from the folders that they worked in too."""
     mcp_redact: bool = True
     """Whether the answers of `unspool mcp` are redacted."""
 
@@ -243,7 +245,7 @@ def _agent_folders(value: Any) -> str:
         return wrong
     pairs = [one.partition("=") for one in value]
     if any(not name.strip() or not folder.strip() for name, _, folder in pairs):
-        return 'must be a list such as ["codex=/data/codex"]'
+        return 'must be a list of lines such as "agent=/data/folder"'
     return _agent_ids([name.strip() for name, _, _ in pairs])
 
 
@@ -267,9 +269,12 @@ def _path(value: Any) -> str:
 
 _LATER = "Read at the next start."
 _MCP = f"Whether `unspool mcp` replaces secrets and names in what agents are told. {_LATER}"
+_CONTEXT = (
+    "Whether instructions, settings and skills in the folders that sessions worked in are kept, in every version."
+)
 _SOURCES = f"Folders of logs, one a line; none: the usual ones. {_LATER}"
 _OFF = f"Agents whose sessions are not looked for; what is kept of them stays. {_LATER}"
-_FOLDERS = f"Where an agent keeps its sessions, one a line, such as codex=/data/codex; none: its usual place. {_LATER}"
+_FOLDERS = f"Where an agent keeps its sessions, one a line, such as agent=/data/folder; none: its usual place. {_LATER}"
 _SYNC = "What `search`, `usage` and `stats` bring up to date first: the usual archive, any that is named, or none."
 FIELDS = (
     SettingField("theme", "Theme", "Light, dark, or as the system has it.", _one_of(*THEMES), THEMES, "choice"),
@@ -286,6 +291,7 @@ FIELDS = (
     SettingField("agents_off", "Agents left out", _OFF, _agent_ids, (), "many"),
     SettingField("agent_folders", "Folders of agents", _FOLDERS, _agent_folders, (), "lines"),
     SettingField("sync", "Kept by commands", _SYNC, _one_of(*SYNCS), SYNCS, "choice"),
+    SettingField("context_files", "Context files", _CONTEXT, _switch, tuple(_SWITCHES), "switch"),
     SettingField("mcp_redact", "Redacted for agents", _MCP, _switch, tuple(_SWITCHES), "switch"),
     SettingField("prices", "Price overrides", f"A price file laid over the built-in list prices. {_LATER}", _path),
 )

@@ -16,6 +16,7 @@ import apsw
 from unspool import human
 from unspool.agents import FoundAgent, FoundLog
 from unspool.agents.mcp_clients import SESSION_VARIABLES
+from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
 from unspool.prices import PriceTable
@@ -23,7 +24,7 @@ from unspool.store.archive import Archive
 from unspool.store.index.database import Index, OtherVersion
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
-from unspool.store.sync import SyncReport, sync
+from unspool.store.sync import SyncChoices, SyncReport, sync
 
 _PATIENCE = 1.0
 """Seconds that a call waits for what is new."""
@@ -78,7 +79,8 @@ class Freshness:
         self._done = self._total = 0
         place = self._place
         try:
-            self._report = sync(place.archive, place.sources, self._progress, place.key, place.prices, self._patience)
+            choices = SyncChoices(place.prices, current_settings().context_files, self._patience)
+            self._report = sync(place.archive, place.sources, self._progress, place.key, choices)
             self._failure = self._report.failures[0] if self._report.failures else ""
         except (UnspoolError, OSError, apsw.Error, BrokenExecutor) as problem:
             self._failure = str(problem)

@@ -97,8 +97,16 @@ def _add_resources(server: MCPServer, tools: Tools, quoter: Quoter) -> None:
     def plan(id: str) -> str:  # noqa: A002
         return tools.plans(id)
 
-    for give, about in ((session, "A session prompt by prompt."), (plan, "The plans of a session.")):
-        address = f"unspool://{give.__name__}/{{id}}"
+    def context_files(id: str) -> str:  # noqa: A002
+        return tools.context_files(id)
+
+    offered = (
+        (session, "A session prompt by prompt."),
+        (plan, "The plans of a session."),
+        (context_files, "What a session ran under: instructions, settings, skills, memories, as they stood."),
+    )
+    for give, about in offered:
+        address = f"unspool://{give.__name__.replace('_', '-')}/{{id}}"
         server.resource(address, description=about, mime_type="text/plain")(_guarded(give, quoter, ResourceError))
 
 

@@ -29,8 +29,10 @@ from unspool.model import Session
 from unspool.reading.prompts import plans_of
 from unspool.store.index.billing import UsageFilter
 from unspool.store.index.conditions import IS_LISTED
+from unspool.store.index.context_files import ContextFileIndex
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import parse_query
+from unspool.store.index.results import FoundContextFile
 from unspool.store.index.schema import PICO
 from unspool.store.index.search import SearchRequest, search_index
 from unspool.store.index.times import parse_moment, utc_time
@@ -45,7 +47,7 @@ Start = Annotated[int, Field(ge=0, le=100_000_000)]
 Limit = Annotated[int, Field(ge=1, le=30)]
 Since = Annotated[str, Field(max_length=40, description="2026-01-31 or 3d.")]
 Short = Annotated[str, Field(max_length=400)]
-_QUERY = "Words; project: agent: tool: file: is:error since:"
+_QUERY = "Words; project: agent: tool: file: kind: is:error since:"
 _FRESH = 90
 """Characters of the line that says how fresh an answer is."""
 _MOST_FILES = 12
@@ -101,9 +103,16 @@ class Tools:
                 kind = f"{hit.kind}{' failed' if hit.error else ''}{' in a subagent' if hit.agent else ''}"
                 snippet = f"{'…' if hit.snippet.before else ''}{hit.snippet.text}{'…' if hit.snippet.after else ''}"
                 answer.add(f"  {where} {kind}", self._quoter.line(snippet, 170))
+        for file in found.context_files if not start else ():
+            answer.add(*self._context_hit(file))
         if answer.is_empty:
             answer.add("Nothing was found.")
         return answer.text(f"use start={start + limit}" if len(listed) > limit else "")
+
+    def _context_hit(self, one: FoundContextFile) -> tuple[str, str]:
+        still = "" if one.current else " no longer so"
+        told = f"file {one.kind} {self._day(one.time)} version {one.version} of {one.versions}{still}"
+        return told, self._quoter.line(f"{one.path}: {one.snippet.text}", 260)
 
     def sessions(
         self,
@@ -305,6 +314,22 @@ class Tools:
                 return answer.text("the plan is longer")
         if answer.is_empty:
             answer.add("The session has no plan.")
+        return answer.text()
+
+    def context_files(self, session: str) -> str:
+        """What a session ran under, each file as it stood then."""
+        answer = self._begun(MOST)
+        key, _ = self._open(self._references.parse(session).name)
+        with self._records.index() as index, self._records.archive() as archive:
+            for one in ContextFileIndex(index.db, archive.origins()).of_session(key.partition(SUBAGENT)[0]):
+                version = one.version
+                number = f"version {version.number} of {one.file.versions}, " if version is not None else ""
+                answer.add(f"{one.file.kind} {number}{one.how}", self._quoter.line(one.file.place, 300))
+                words = "" if version is None else version.text(archive) or ""
+                if answer.add_quoted(self._quoter.lines(words), MOST // 4) is not None and not answer.has_room:
+                    return answer.text("there are more, or longer ones")
+        if answer.is_empty:
+            answer.add("No context file of the session is kept.")
         return answer.text()
 
     def _begun(self, budget: int) -> BudgetedAnswer:

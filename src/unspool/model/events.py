@@ -119,6 +119,24 @@ class HistoryBase(msgspec.Struct, frozen=True):
     """The bytes of it, unpacked, that belong to the conversation."""
 
 
+class LoadedFile(NamedTuple):
+    """A context file that the log says the model was told."""
+
+    path: str
+    digest: str
+    """Of its words, as `words_digest` has it; empty where the log tells only that it was loaded."""
+
+
+def words_digest(text: str) -> str:
+    """What tells the words of a file from others, whatever stands around them."""
+    from hashlib import sha256  # dear to load, and few logs hold such words
+
+    return sha256(text.strip().encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+_MOST_LOADED = 500
+
+
 class Facts(msgspec.Struct):
     """What the lines of a log say of the session as a whole; the last word wins unless said otherwise."""
 
@@ -154,6 +172,13 @@ class Facts(msgspec.Struct):
     """(operation, text, place, time) of every record of the prompt queue."""
     links: list[dict[str, Any]] = []
     """Pull requests recorded: number, url, repository, time."""
+    loaded: dict[LoadedFile, datetime | None] = {}
+    """Context files that the model was told, and when first."""
+
+    def note_loaded(self, path: str, words: str, time: datetime | None) -> None:
+        """Note that a context file was loaded, with these words where the log has them."""
+        if path and len(self.loaded) < _MOST_LOADED:
+            self.loaded.setdefault(LoadedFile(path, words_digest(words) if words.strip() else ""), time)
 
 
 class Transcript(msgspec.Struct):

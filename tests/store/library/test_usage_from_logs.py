@@ -17,7 +17,7 @@ from unspool.store.index.usage import usage_report
 from unspool.store.library import usage_from_logs as module
 from unspool.store.library.library import discover_logs
 from unspool.store.library.usage_from_logs import ANSWERS, light_index
-from unspool.store.sync import sync
+from unspool.store.sync import SyncChoices, sync
 
 PRICES = PriceTable.load()
 WANTED = UsageFilter(zone=UTC)
@@ -28,7 +28,7 @@ def answers(index: HasDatabase) -> list[object]:
 
 
 def kept(source: Path, folder: Path) -> list[object]:
-    sync(folder, [source], prices=PRICES)
+    sync(folder, [source], choices=SyncChoices(PRICES))
     with Index.open(folder, readonly=True) as index:
         return answers(index)
 

@@ -16,7 +16,7 @@ from unspool.store.archive.merge import MergeReport, merge_archives
 from unspool.store.index.database import discard_index
 from unspool.store.sync import sync
 from unspool.store.sync.prompts import own_prompts
-from unspool.store.sync.scan import forget_rules, forgotten_names
+from unspool.store.sync.scan import file_rules, forgotten_names
 
 ONE, TWO = "11111111-0000-4000-8000-000000000001", "22222222-0000-4000-8000-000000000002"
 
@@ -174,7 +174,7 @@ def test_a_session_that_is_forgotten_with_its_log_leaves_no_ghost(root: Path, fo
 
 def merged(folder: Path, other: Path) -> MergeReport:
     with Archive.open(folder) as archive, Archive.open(other, readonly=True) as theirs:
-        done = merge_archives(archive, theirs, forget_rules)
+        done = merge_archives(archive, theirs, file_rules)
     clean(folder)
     return done
 

@@ -13,6 +13,7 @@ from unspool.agents.claude_code.billed import billed_calls
 from unspool.agents.claude_code.parse import ClaudeParser
 from unspool.agents.claude_code.requests import ClaudeRequests
 from unspool.agents.claude_code.tool_meanings import ClaudeCodeDialect
+from unspool.agents.context_files import ContextFiles, patterns
 from unspool.agents.records import AgentFile, Detail, FoundAgent, FoundLog, Retention, Survey, TypedPrompt
 from unspool.model import AgentSource, Call, Entry, Facts, Json, Transcript
 
@@ -63,11 +64,29 @@ class _Resuming:
         return f"cd {quote(cwd)} && {command}" if cwd else command
 
 
+_DEFINED = {"skill": "skills/**", "agent": "agents/**/*.md", "command": "commands/**/*.md"}
+_CONTEXT_FILES = ContextFiles(
+    kept=patterns(plan="plans/*.md", memory="projects/*/memory/**"),
+    by_slug="plans",
+    home=patterns(
+        instructions="CLAUDE.md rules/**/*.md output-styles/*.md", settings="settings.json settings.local.json",
+        memory="agent-memory/**", **_DEFINED,
+    ),
+    project=patterns(
+        instructions="CLAUDE.md CLAUDE.local.md .claude/CLAUDE.md .claude/rules/**/*.md .claude/output-styles/*.md",
+        settings=".claude/settings.json .claude/settings.local.json .mcp.json",
+        memory=".claude/agent-memory/** .claude/agent-memory-local/**",
+        **{kind: f".claude/{place}" for kind, place in _DEFINED.items()},
+    ),
+)  # fmt: skip
+
+
 class ClaudeCode(CodingAgent):
     id = discover.ID
     name = "Claude Code"
     filed_by_project = True
     files = _Files()
+    context_files = _CONTEXT_FILES
     prompt_list = _PromptList()
     hooks = _Hooks()
     resuming = _Resuming()

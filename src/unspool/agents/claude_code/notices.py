@@ -1,5 +1,7 @@
 """Lines of type system, attachment and progress: what happened around the conversation."""
 
+from collections.abc import Iterator
+
 from unspool.agents.claude_code.line import Line
 from unspool.agents.claude_code.messages import parse_image, result_content
 from unspool.agents.claude_code.prompts import _PROMPT_SEGMENTS, Segment, make_prompt, segments
@@ -114,20 +116,42 @@ def _local_command(event: Event, line: Line, words: str) -> bool:
     return bool(spoken or event.blocks)
 
 
-def parse_attachment(event: Event, data: dict[str, Json]) -> None:
+def parse_attachment(event: Event, data: dict[str, Json], facts: Facts) -> None:
     """Fill an event from an attachment line; a queued prompt is a person's word."""
     held = mapping(data.get("attachment"))
     kind = text(held.get("type"))
+    for path, told in _loaded(kind, held):
+        facts.note_loaded(path, told, event.time)
     if kind == "queued_command":
         _queued(event, held)
         return
     shown = _ATTACHMENT_KINDS.get(kind, "hook" if kind.startswith("hook_") else "attachment")
-    facts = {key: value for key, value in held.items() if key != "content" or not isinstance(value, str)}
+    about = {key: value for key, value in held.items() if key != "content" or not isinstance(value, str)}
     if kind == "prompt_snapshot":
-        words = "\n\n".join(text(part).strip() for part in items(facts.pop("systemPrompt", None)))
+        words = "\n\n".join(text(part).strip() for part in items(about.pop("systemPrompt", None)))
     else:
         words = text(held.get("content")) or (_rendered(data) if shown in _TOLD_AS_RENDERED else "")
-    event.blocks = (Notice(event.place, shown, words, facts, event.id, event.time),)
+    event.blocks = (Notice(event.place, shown, words, about, event.id, event.time),)
+
+
+_SKILL_FOLDER = "Base directory for this skill: "
+
+
+def _loaded(kind: str, held: dict[str, Json]) -> Iterator[tuple[str, str]]:
+    """The context files that an attachment tells the model, each with its words."""
+    if kind == "nested_memory":
+        inner = mapping(held.get("content"))
+        yield text(held.get("path")) or text(inner.get("path")), text(inner.get("content"))
+    elif kind == "plan_file_reference":
+        yield text(held.get("planFilePath")), text(held.get("planContent"))
+    elif kind in ("instructions", "relevant_memories"):
+        for one in map(mapping, items(held.get("files")) or items(held.get("memories"))):
+            yield text(one.get("path")), text(one.get("content"))
+    elif kind == "invoked_skills":
+        for words in (text(mapping(one).get("content")) for one in items(held.get("skills"))):
+            told, _, _ = words.partition("\n")  # what follows is the file without its head
+            if told.startswith(_SKILL_FOLDER):
+                yield f"{told.removeprefix(_SKILL_FOLDER).strip()}/SKILL.md", ""
 
 
 def _rendered(data: dict[str, Json]) -> str:

@@ -180,7 +180,7 @@ class ClaudeParser(PlainParser):
         if line.type == "system":
             notices.parse_system(event, line, data)
         elif line.type == "attachment":
-            notices.parse_attachment(event, data)
+            notices.parse_attachment(event, data, self.facts)
         else:
             notices.parse_progress(event, data, self.facts)
             event.nested = self._nested(event, mapping(data.get("data")))

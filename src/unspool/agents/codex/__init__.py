@@ -9,6 +9,7 @@ from unspool.agents.codex import discover
 from unspool.agents.codex.items import ROLES
 from unspool.agents.codex.meanings import CodexDialect
 from unspool.agents.codex.parse import CodexParser
+from unspool.agents.context_files import ContextFiles, patterns
 from unspool.agents.records import AgentFile, Detail, FoundAgent, FoundLog
 from unspool.agents.values import text
 from unspool.model import AgentSource, Facts, Json, Notice, Transcript
@@ -19,10 +20,22 @@ if TYPE_CHECKING:
 
 _RECORDS = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 
+_CONTEXT_FILES = ContextFiles(
+    home=patterns(
+        instructions="AGENTS.md AGENTS.override.md", settings="config.toml *.config.toml rules/*.rules",
+        memory="memories/**/*.md", skill="skills/**", agent="agents/*.toml", command="prompts/*.md",
+    ),
+    project=patterns(
+        instructions="AGENTS.md AGENTS.override.md", settings=".codex/config.toml",
+        skill=".agents/skills/** .codex/skills/**", agent=".codex/agents/*.toml",
+    ),
+)  # fmt: skip
+
 
 class Codex(CodingAgent):
     id = discover.ID
     name = "Codex"
+    context_files = _CONTEXT_FILES
     log_name = discover.LOG_NAME
     prompt_list = discover.CodexPrompts()
     resuming = ResumeCommand("codex resume {id}")

@@ -91,6 +91,18 @@ def injected_notice(event: Event, words: str) -> Notice:
     return Notice(event.place, kind, words, {"type": name}, event.id, event.time)
 
 
+_AGENTS_FILE = re.compile(
+    r"\s*# AGENTS\.md instructions for ([^\n]{1,4000})\n+<INSTRUCTIONS>\n(.*?)\n?</INSTRUCTIONS>", re.DOTALL
+)
+
+
+def loaded_instructions(words: str) -> tuple[str, str]:
+    """The file of instructions that a text repeats, and what it says; both empty where it repeats none. What lies above
+    the folder stands in it too: only where the words are those of the file is it the whole of them."""
+    found = _AGENTS_FILE.match(words)
+    return (f"{found[1].strip().rstrip('/')}/AGENTS.md", found[2]) if found is not None else ("", "")
+
+
 def subagent_facts(meta: dict[str, Any]) -> dict[str, str]:
     """What the record of a thread says of the subagent that it is."""
     inner = mapping(meta.get("source")).get("subagent")

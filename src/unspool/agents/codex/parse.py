@@ -250,6 +250,8 @@ class CodexParser(PlainParser):
             self.facts.cwd = model_items.told_cwd(words_of(item.get("content")))
         event = self.begin(place, time, f"{role}-message", text(item.get("id")))
         parts = model_items.user_parts(event, item.get("content"))
+        for told in parts.injected:
+            self.facts.note_loaded(*model_items.loaded_instructions(told), event.time)
         own = model_items.shell_command(parts.injected[0]) if len(parts.injected) == 1 and role == "user" else None
         if own is not None:
             as_prompt(event, own[0], kind="bash")

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from unspool.agents.base import ResumeCommand
+from unspool.agents.context_files import ContextFiles, patterns
 from unspool.agents.cursor.parse import ROLES, CursorParser
 from unspool.agents.places import config_folder
 from unspool.agents.records import Detail, FoundLog
@@ -51,9 +52,23 @@ _DEEPEST = 8
 """How many index nodes of a chat may lie below one another."""
 
 
+_DEFINED = {"skill": "skills/**", "agent": "agents/*.md", "command": "commands/**/*.md"}
+_CONTEXT_FILES = ContextFiles(
+    home=patterns(settings="mcp.json", plan="plans/*.md", instructions="rules/**/*.mdc", **_DEFINED),
+    project=patterns(
+        instructions="AGENTS.md .cursorrules .cursor/rules/**/*.mdc .cursor/rules/**/*.md",
+        settings=".cursor/mcp.json",
+        plan=".cursor/plans/*.md",
+        **{kind: f".cursor/{place}" for kind, place in _DEFINED.items()},
+    ),
+    elsewhere=lambda _, home: [home / ".cursor"],
+)
+
+
 class CursorAgent(StoreAgent):
     id = "cursor"
     name = "Cursor"
+    context_files = _CONTEXT_FILES
     logs_tokens = False
     resuming = ResumeCommand("cursor-agent --resume {id}")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from unspool.agents.base import ResumeCommand
+from unspool.agents.context_files import ContextFiles, patterns
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.opencode.parse import ROLES, OpenCodeParser
 from unspool.agents.records import Detail, FoundLog
@@ -44,9 +45,28 @@ _TABLES = {
 _EXPORT = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"(ses_\w+)"')
 
 
+_DEFINED = {
+    "agent": "agent/**/*.md agents/**/*.md",
+    "command": "command/**/*.md commands/**/*.md",
+    "skill": "skill/** skills/**",
+}
+_CONTEXT_FILES = ContextFiles(
+    home=patterns(instructions="AGENTS.md", settings="opencode.json opencode.jsonc config.json", **_DEFINED),
+    project=patterns(
+        instructions="AGENTS.md",
+        settings="opencode.json opencode.jsonc .opencode/opencode.json .opencode/opencode.jsonc",
+        **{kind: " ".join(f".opencode/{one}" for one in places.split()) for kind, places in _DEFINED.items()},
+    ),
+    elsewhere=lambda environment, home: [
+        Path(environment.get("XDG_CONFIG_HOME") or home / ".config").expanduser() / "opencode"
+    ],
+)
+
+
 class OpenCode(StoreAgent):
     id = "opencode"
     name = "OpenCode"
+    context_files = _CONTEXT_FILES
     resuming = ResumeCommand("opencode --session {id}")
 
     @property

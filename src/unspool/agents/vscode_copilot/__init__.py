@@ -7,6 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from unspool.agents.context_files import ContextFiles, patterns
+from unspool.agents.copilot import REPOSITORY_FILES
 from unspool.agents.lines import line_entries
 from unspool.agents.places import editor_folders
 from unspool.agents.records import Detail, FoundLog
@@ -39,6 +41,7 @@ _MARKS = (b'"kind":0,"v":{"version"', b'"requesterUsername"', b'"responderUserna
 class VSCodeCopilot(StoreAgent):
     id = "vscode-copilot"
     name = "VS Code Copilot Chat"
+    context_files = ContextFiles(project=(*REPOSITORY_FILES, *patterns(settings=".vscode/mcp.json")))
     speaker = "Copilot"
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:

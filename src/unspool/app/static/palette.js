@@ -129,26 +129,32 @@ function idle() {
     option({ "data-forget": "" }, "", "Forget these")));
 }
 function tell(found, text) {
-  say(found.problem || [found.sessions.length ? found.summary : "Nothing was found.", ...found.notes].join(" "), Boolean(found.problem));
+  const files = found.context_files, any = found.sessions.length + files.length;
+  const summary = found.sessions.length ? found.summary : any ? "No session was found." : "Nothing was found.";
+  say(found.problem || [summary, ...found.notes].join(" "), Boolean(found.problem));
   const groups = [];
   if (found.completions.length)
     groups.push(group("filters", [make("b", {}, "Filters")], ...found.completions.map((one) => option({ "data-text": one }, "filter", one.trim()))));
   found.sessions.forEach((session, at) => groups.push(told(session, at)));
-  if (found.sessions.length) groups.push(option({ href: found.all, class: "search-hit search-all" }, "", `All results for ${text.trim()}`));
+  if (files.length)
+    groups.push(group("files", [make("b", {}, "Context files"), make("span", {}, String(found.context_files_found))],
+      ...files.map((one) => hitOf(one.href, one.kind, one.kind, [[`${one.path}  `, false], ...one.pieces]))));
+  if (any) groups.push(option({ href: found.all, class: "search-hit search-all" }, "", `All results for ${text.trim()}`));
   fill(...groups);
-  if (found.sessions.length) choose(options.findIndex((one) => one.hasAttribute("href")));
+  if (any) choose(options.findIndex((one) => one.hasAttribute("href")));
 }
 function told(session, at) {
   const head = [make("b", {}, session.title), make("span", { title: session.place }, session.project)];
   if (session.when) head.push(make("time", { class: "day", datetime: session.when }));
-  const hits = session.hits.filter((hit) => hit.href).map((hit) => {
-    const text = make("span", { class: "search-text" });
-    for (const [piece, lit] of hit.pieces) text.append(lit ? make("mark", {}, piece) : piece);
-    const tone = hit.error ? "kind-failed" : `kind-${hit.kind}`;
-    return make("a", { class: "search-hit", role: "option", tabindex: "-1", "aria-selected": "false", href: hit.href },
-      make("span", { class: `search-kind ${tone}` }, hit.label), text);
-  });
+  const hits = session.hits.filter((hit) => hit.href)
+    .map((hit) => hitOf(hit.href, hit.label, hit.error ? "failed" : hit.kind, hit.pieces));
   return group(`session-${at}`, head, ...hits);
+}
+function hitOf(href, label, kind, pieces) {
+  const text = make("span", { class: "search-text" });
+  for (const [piece, lit] of pieces) text.append(lit ? make("mark", {}, piece) : piece);
+  return make("a", { class: "search-hit", role: "option", tabindex: "-1", "aria-selected": "false", href },
+    make("span", { class: `search-kind kind-${kind}` }, label), text);
 }
 function group(name, head, ...inside) {
   const title = make("div", { class: "search-session", id: `search-session-${name}`, role: "presentation" }, ...head);

@@ -147,6 +147,15 @@ class Archive(OpenDatabase):
         rows = self._rows(_KEPT + "WHERE file.id = ? ORDER BY number", (file,))
         return [KeptFile(path_from_database(row[0]), *row[1:]) for row in rows]
 
+    def versions(self, origin: int) -> dict[str, list[tuple[KeptFile, float]]]:
+        """Every generation of every file of a place with when it was first kept, by path, the first one first."""
+        query = _KEPT.replace("chain\n", "chain, seen\n") + "WHERE file.origin = ? ORDER BY file.id, number"
+        found: dict[str, list[tuple[KeptFile, float]]] = {}
+        for path, *rest, seen in self._rows(query, (origin,)):
+            name = path_from_database(path)
+            found.setdefault(name, []).append((KeptFile(name, *rest), seen))
+        return found
+
     def pieces(self, generation: int, start: int = 0) -> list[PackPiece]:
         """Where the bytes of a generation are, in order, from the piece on that `start` lies in."""
         query = (

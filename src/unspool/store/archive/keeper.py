@@ -49,10 +49,18 @@ class Keeper:
             self._undo()
 
     def keep(
-        self, origin: int, path: str, source: Path | FilteredFile, status: FileStatus, last: KeptFile | None
+        self,
+        origin: int,
+        path: str,
+        source: Path | FilteredFile,
+        status: FileStatus,
+        last: KeptFile | None,
+        *,
+        apart: bool = False,
     ) -> Outcome:
         """Take in what a file holds up to the size that `status` tells, and that the archive does not hold yet; of one
-        that is filtered, `status` tells the size of what is left.
+        that is filtered, `status` tells the size of what is left. `apart`: each state is a generation of its own, also
+        one that only has more at its end.
 
         OSError where the file cannot be read; what was read of it is kept. Any other error takes back everything
         since the last commit.
@@ -64,14 +72,14 @@ class Keeper:
             unless_all_is_well.callback(self._undo)
             try:
                 with sqlite_errors_told(self._archive.path):
-                    outcome = self._keep(origin, path, stream, status)
+                    outcome = self._keep(origin, path, stream, status, apart=apart)
             except OSError:
                 unless_all_is_well.pop_all()
                 raise
             unless_all_is_well.pop_all()
             return outcome
 
-    def _keep(self, origin: int, path: str, stream: OpenFile, status: FileStatus) -> Outcome:
+    def _keep(self, origin: int, path: str, stream: OpenFile, status: FileStatus, *, apart: bool) -> Outcome:
         self._begin()
         last = self._archive.last(origin, path)  # another process may have been here since the caller looked
         if last is None:
@@ -80,7 +88,8 @@ class Keeper:
             return "new"
         if _same(status, last):
             return "same"
-        if status.size >= last.size and self._continues(stream, last):
+        goes_on = status.size == last.size if apart else status.size >= last.size
+        if goes_on and self._continues(stream, last):
             self._store_rest(_Growing(last.generation, last.size, last.chain), stream, status)
             return "grown" if status.size > last.size else "same"
         self._store_rest(self._generation(last.file, path, last.number + 1, last.chain), stream, status)

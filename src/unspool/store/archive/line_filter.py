@@ -106,8 +106,8 @@ class Tombstones(NamedTuple):
         return self.hold(session_lines_name(path, session))
 
 
-class ForgetRules(Protocol):
-    """What was forgotten, for whoever takes files in."""
+class FileRules(Protocol):
+    """What was forgotten of the files of a place, and how they are kept, for whoever takes files in."""
 
     def hides(self, path: str) -> bool:
         """Whether a file is not to be kept."""
@@ -117,6 +117,9 @@ class ForgetRules(Protocol):
 
     def aliases(self, path: str, lines: Iterable[bytes]) -> Iterable[str]:
         """All names by which a file, or lines of it, may have been buried."""
+
+    def apart(self, path: str) -> bool:
+        """Whether each state of a file is a generation of its own, also one that only has more at its end."""
 
 
 class ByPath:
@@ -133,3 +136,6 @@ class ByPath:
 
     def aliases(self, path: str, lines: Iterable[bytes]) -> Iterable[str]:
         return (path,)
+
+    def apart(self, path: str) -> bool:
+        return False

@@ -8,8 +8,8 @@ import msgspec
 
 from unspool.errors import Unreadable
 from unspool.store.archive.archive import Archive, KeptFile, PackPiece, path_for_database
-from unspool.store.archive.chain import bytes_digest, name_digest
-from unspool.store.archive.line_filter import ByPath, Drops, ForgetRules, Tombstones, filtered_pieces, split_lines
+from unspool.store.archive.chain import Origin, bytes_digest, name_digest
+from unspool.store.archive.line_filter import ByPath, Drops, FileRules, Tombstones, filtered_pieces, split_lines
 from unspool.store.archive.pack_writer import Packer, packing, renumber
 
 
@@ -62,8 +62,8 @@ class MergeReport(msgspec.Struct, frozen=True):
     """Files here that were removed for good there; they stay until they are forgotten here too."""
 
 
-Ruled = Callable[[Tombstones, str], ForgetRules]
-"""What was forgotten, of the files of an agent."""
+Ruled = Callable[[Tombstones, Origin], FileRules]
+"""What holds for the files of a place."""
 
 
 class _Own(NamedTuple):
@@ -80,7 +80,7 @@ def merge_archives(
     archive: Archive, other: Archive, rules: Ruled = lambda tombstones, _: ByPath(tombstones)
 ) -> MergeReport:
     """Join all that `other` holds into `archive`; all of it or, on an error, nothing. What was forgotten here is not
-    brought back, as the `rules` for an agent's files tell."""
+    brought back, as the `rules` for the files of a place tell."""
     if other.path.samefile(archive.path):
         return MergeReport()
     with archive.writing(), packing(archive) as packer:
@@ -101,12 +101,12 @@ class _Merger:
         known = set(self._archive.origins().values())
         for number, origin in self._other.origins().items():
             self._counts["origins"] += origin not in known
-            self._origin(number, self._archive.origin(origin), self._rules(self._forgotten, origin.agent))
+            self._origin(number, self._archive.origin(origin), self._rules(self._forgotten, origin))
         self._packer.flush()
         there = self._tombstones()
         return MergeReport(**self._counts, forgotten_there=there)
 
-    def _origin(self, theirs: int, ours: int, rules: ForgetRules) -> None:
+    def _origin(self, theirs: int, ours: int, rules: FileRules) -> None:
         for path, kept in self._other.kept(theirs).items():
             if rules.hides(path):
                 self._counts["forgotten"] += 1
@@ -118,7 +118,7 @@ class _Merger:
             if own is None:
                 self._new(ours, path, generations)
             else:
-                self._join(own.file, generations)
+                self._join(own.file, generations, apart=rules.apart(path))
 
     def _new(self, origin: int, path: str, theirs: list[KeptFile]) -> None:
         self._counts["files"] += 1
@@ -128,14 +128,15 @@ class _Merger:
             self._add(file, number, kept)
         renumber(self._archive, file)
 
-    def _join(self, file: int, theirs: list[KeptFile]) -> None:
-        """Generations of a file that is here too: what one side has more of wins, what differs stays beside."""
+    def _join(self, file: int, theirs: list[KeptFile], *, apart: bool) -> None:
+        """Generations of a file that is here too: what one side has more of wins, what differs stays beside; so does
+        what one side has more of, where each state is kept apart."""
         kept_here = self._archive.generations(file)
         ours = [_Own(one.generation, one.size, one.modified, self._archive, one.generation) for one in kept_here]
         known = len(ours)
         at = 0  # place among ours that the next of theirs must not come before
         for kept in theirs:
-            twin = self._twin(ours, kept)
+            twin = self._same(ours, kept, at) if apart else self._twin(ours, kept)
             if twin is None:
                 older = [place for place, own in enumerate(ours) if own.modified <= kept.modified]
                 at = max(at, older[-1] + 1 if older else 0)
@@ -147,6 +148,11 @@ class _Merger:
                 ours[twin] = self._grown(ours[twin], kept)
         self._counts["generations"] += len(ours) - known
         renumber(self._archive, file, [own.generation for own in ours])
+
+    def _same(self, ours: list[_Own], kept: KeptFile, after: int) -> int | None:
+        """Which generation here, from a place on, holds the same as that one: a file may be again what it was."""
+        places = (place for place, own in enumerate(ours) if place >= after and own.size == kept.size)
+        return next((place for place in places if self._begins(ours[place], kept)), None)
 
     def _twin(self, ours: list[_Own], kept: KeptFile) -> int | None:
         """Which generation here begins with that one, or is what that one began with; the one most in common."""
@@ -218,7 +224,7 @@ class _Merger:
         if not theirs:
             return ()
         for number, origin in self._archive.origins().items():
-            rules = self._rules(self._forgotten, origin.agent)
+            rules = self._rules(self._forgotten, origin)
             for path, kept in self._archive.kept(number).items():
                 aliases = rules.aliases(path, split_lines(self._archive.stream(kept.generation)))
                 found = {name for alias in aliases for salt in salts if (name := name_digest(salt, alias)) in theirs}

@@ -10,6 +10,7 @@ import apsw
 from unspool.agents import AGENTS
 from unspool.errors import UsageProblem
 from unspool.store.index.conditions import SqlCondition, one_of
+from unspool.store.index.context_search import ContextSearch
 from unspool.store.index.filters import SearchScope, search_conditions
 from unspool.store.index.hits import HitBuilder, HitRow, HitSession
 from unspool.store.index.query import SearchQuery
@@ -178,7 +179,11 @@ def exact_search(
         return next((make_snippet(text, spans, wanted.context) for text, spans in found), None)
 
     scope = SearchScope(db, [*search_conditions(db, query), *word_condition(query), *more])
-    return _Search(scope, HitBuilder(db, archive, pick), archive, pattern).results(wanted).noting(query.notes)
+    results = _Search(scope, HitBuilder(db, archive, pick), archive, pattern).results(wanted)
+    if not more:  # which only what is said in sessions can fulfil
+        files = ContextSearch(db, archive, query, pick, pattern.words, exact=True)
+        results = files.added_to(results, wanted.sessions)
+    return results.noting(query.notes)
 
 
 class _Search:

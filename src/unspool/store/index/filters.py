@@ -1,13 +1,14 @@
 """Search filters as SQL conditions, and the documents that they leave."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import Any, NamedTuple
 
 import apsw
 
 from unspool.agents import agent_named
+from unspool.agents.context_files import CONTEXT_KINDS
 from unspool.errors import UsageProblem
 from unspool.store.index.conditions import SqlCondition, all_of, any_of, one_of
 from unspool.store.index.hits import COLUMNS, HitRow
@@ -18,23 +19,38 @@ from unspool.store.index.times import parse_moment
 _COST = re.compile(r"(?P<sign>>=|<=|>|<|=)?\$?(?P<least>\d+(?:\.\d+)?)(?:\.\.\$?(?P<most>\d+(?:\.\d+)?))?")
 _RICHEST = 9e6
 _WHEN = "coalesce(turn.time, session.ended * 1000, session.started * 1000)"
-_BOUNDS = {"since": ">=", "until": "<"}
+BOUNDS = {"since": ">=", "until": "<"}
+"""Filters that are bounds of time, by how what they name is compared."""
+PROMPT_HISTORY = "prompt-history"
+"""The kind of what is left of deleted sessions in the agents' own lists of prompts."""
 _STATES = {"error": "doc.error = 1", "ghost": "session.kind = 'ghost'", "subagent": "log.agent <> ''"}
 
 
 def search_conditions(db: apsw.Connection, query: SearchQuery) -> list[SqlCondition]:
     """What the filters of a question ask for, all of it; UsageProblem where a value means nothing."""
-    groups: dict[tuple[str, bool], list[SqlCondition]] = {}
-    for filter_ in query.filters:
-        timely = filter_.name in _BOUNDS
-        made = _time(filter_, query.zone) if timely else _FILTERS[filter_.name](db, filter_.value.strip())
-        # Lower and upper bounds are no alternatives to each other: all of them hold.
-        key = f"{filter_.name}{len(groups)}" if timely or filter_.name == "cost" else filter_.name
-        groups.setdefault((key, filter_.excluded), []).append(made)
-    joined = [(any_of(found), excluded) for (_, excluded), found in groups.items()]
-    asked = [SqlCondition(f"({one.sql}) IS NOT TRUE", one.values) if excluded else one for one, excluded in joined]
+
+    def condition(filter_: Filter) -> SqlCondition:
+        if filter_.name in BOUNDS:
+            bound = round(parse_bound(filter_, query.zone) * 1000)
+            return SqlCondition(f"{_WHEN} {BOUNDS[filter_.name]} ?", (bound,))
+        return _FILTERS[filter_.name](db, filter_.value.strip())
+
+    asked = join_filters(query.filters, condition)
     # What a session copied from another is found there, unless somebody looks into this one alone.
-    return asked if ("session", False) in groups else [*asked, SqlCondition("NOT turn.copied")]
+    alone = any(one.name == "session" and not one.excluded for one in query.filters)
+    return asked if alone else [*asked, SqlCondition("NOT turn.copied")]
+
+
+def join_filters(filters: Iterable[Filter], condition: Callable[[Filter], SqlCondition]) -> list[SqlCondition]:
+    """Conditions that all hold: of filters of one name one is enough, and excluded ones do not hold."""
+    groups: dict[tuple[str, bool], list[SqlCondition]] = {}
+    for filter_ in filters:
+        # Lower and upper bounds are no alternatives to each other: all of them hold.
+        apart = filter_.name in BOUNDS or filter_.name == "cost"
+        key = f"{filter_.name}{len(groups)}" if apart else filter_.name
+        groups.setdefault((key, filter_.excluded), []).append(condition(filter_))
+    joined = [(any_of(found), excluded) for (_, excluded), found in groups.items()]
+    return [SqlCondition(f"({one.sql}) IS NOT TRUE", one.values) if excluded else one for one, excluded in joined]
 
 
 def sessions_holding(text: str) -> str:
@@ -42,13 +58,14 @@ def sessions_holding(text: str) -> str:
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
-def _holding(column: str, text: str) -> SqlCondition:
+def holding(column: str, text: str) -> SqlCondition:
+    """That a column holds a text, whatever its case."""
     return SqlCondition(f"{column} LIKE ? ESCAPE '\\'", (sessions_holding(text),))
 
 
 def _named(column: str, text: str) -> SqlCondition:
     """Rows whose column is the number of a name that holds the text."""
-    found = _holding("text", text)
+    found = holding("text", text)
     return SqlCondition(f"{column} IN (SELECT id FROM name WHERE {found.sql})", found.values)  # noqa: S608  our own names
 
 
@@ -56,7 +73,7 @@ def _branch(db: apsw.Connection, value: str) -> SqlCondition:
     exact = "session.branch = ? COLLATE NOCASE"
     if db.execute(f"SELECT 1 FROM session WHERE {exact} LIMIT 1", (value,)).get:  # noqa: S608  the text is ours
         return SqlCondition(exact, (value,))
-    return _holding("session.branch", value)
+    return holding("session.branch", value)
 
 
 def _role(_: apsw.Connection, value: str) -> SqlCondition:
@@ -67,13 +84,17 @@ def _role(_: apsw.Connection, value: str) -> SqlCondition:
 
 
 def _kind(db: apsw.Connection, value: str) -> SqlCondition:
-    """A kind of document, or of session."""
+    """A kind of document, or of session; sessions are of no kind that context files have."""
     name = value.lower()
     if name in KINDS:
         return SqlCondition("doc.kind = ?", (KINDS.index(name),))
+    if name in CONTEXT_KINDS:
+        return SqlCondition("FALSE")
+    if name == PROMPT_HISTORY:
+        return SqlCondition("session.kind = 'ghost'")
     known = {kind for (kind,) in db.execute("SELECT DISTINCT kind FROM session")}
     if name not in known:
-        raise _meaningless("kind", value, (*KINDS, *sorted(known)))
+        raise _meaningless("kind", value, (*KINDS, *CONTEXT_KINDS, PROMPT_HISTORY, *sorted(known)))
     return SqlCondition("session.kind = ?", (name,))
 
 
@@ -94,12 +115,13 @@ def _is(_: apsw.Connection, value: str) -> SqlCondition:
     return SqlCondition(_STATES[value.lower()])
 
 
-def _time(filter_: Filter, zone: tzinfo | None) -> SqlCondition:
+def parse_bound(filter_: Filter, zone: tzinfo | None) -> float:
+    """The moment that a bound of time names, in seconds; UsageProblem where it names none."""
     name, value = filter_.name, filter_.value.strip()
     found = parse_moment(value, zone)
     if found is None:
         raise UsageProblem(f"{name}:{value} is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
-    return SqlCondition(f"{_WHEN} {_BOUNDS[name]} ?", (round(found * 1000),))
+    return found
 
 
 def _cost(_: apsw.Connection, value: str) -> SqlCondition:
@@ -127,7 +149,7 @@ def _agent(_: apsw.Connection, value: str) -> SqlCondition:
 
 
 _FILTERS: dict[str, Callable[[apsw.Connection, str], SqlCondition]] = {
-    "project": lambda _, value: _holding("session.project", value),
+    "project": lambda _, value: holding("session.project", value),
     "agent": _agent,
     "role": _role,
     "tool": _tool,

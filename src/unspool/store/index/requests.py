@@ -10,6 +10,7 @@ import apsw
 import msgspec
 
 from unspool.model import Call, Overview, Todo, Usage
+from unspool.model.events import LoadedFile
 from unspool.prices import MOST, PriceTable
 from unspool.store.index.schema import PICO
 
@@ -313,3 +314,5 @@ class SessionRows(NamedTuple):
     prompts: bytes = b""
     """Of its `ids`, those of prompts."""
     pushes: Sequence[PushRow] = ()
+    loaded: Sequence[LoadedFile] = ()
+    """Context files that its logs say were loaded."""

@@ -73,6 +73,25 @@ class FoundSession(msgspec.Struct, frozen=True):
     """The id of the agent that it is of."""
 
 
+class FoundContextFile(msgspec.Struct, frozen=True):
+    """A context file that holds what was asked for, in the newest version that does."""
+
+    kind: str
+    path: str
+    project: str
+    """The folder whose sessions run under it; empty where it holds for all."""
+    agents: tuple[str, ...]
+    time: float
+    """Since when the version was so."""
+    version: int
+    """Its number, counted from 1."""
+    versions: int
+    """How many the file has."""
+    current: bool
+    """Whether it is still so today, as far as the last sync saw."""
+    snippet: Snippet
+
+
 class SearchResults(msgspec.Struct, frozen=True):
     sessions: tuple[FoundSession, ...]
     sessions_found: int | None
@@ -80,6 +99,17 @@ class SearchResults(msgspec.Struct, frozen=True):
     hits_found: int | None
     notes: tuple[str, ...] = ()
     """What was mended in the question or left out of it, a sentence each."""
+    context_files: tuple[FoundContextFile, ...] = ()
+    """A few, where no kind of them was asked for."""
+    context_files_found: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sessions and not self.context_files
+
+    def with_context_files(self, found: Sequence[FoundContextFile], number: int) -> "SearchResults":
+        """The same, with context files of which there are so many in all."""
+        return msgspec.structs.replace(self, context_files=tuple(found), context_files_found=number)
 
     def noting(self, notes: tuple[str, ...]) -> "SearchResults":
         """The same, with more notes."""

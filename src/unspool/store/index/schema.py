@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 12
+VERSION = 13
 """Another figure in the file, and it is made anew."""
 
 
@@ -48,6 +48,8 @@ CREATE TABLE session(
   state BLOB NOT NULL,
   named TEXT NOT NULL,               -- files of several sessions that it depends on too, a line each
   project TEXT NOT NULL,
+  cwd TEXT NOT NULL,                 -- the folder that it worked in
+  slug TEXT NOT NULL,                -- the name that its agent made for it
   title TEXT NOT NULL,
   kind TEXT NOT NULL,                -- as in the model; `ghost` where only traces of it survive
   branch TEXT NOT NULL,
@@ -192,6 +194,41 @@ CREATE TABLE filled(
   tokens INTEGER NOT NULL
 );
 CREATE INDEX filled_session ON filled(session);
+-- Context files: what sessions ran under or left beside their logs.
+CREATE TABLE context_file(
+  id INTEGER PRIMARY KEY,
+  origin INTEGER NOT NULL,           -- the archive's number of the place it came from
+  path TEXT NOT NULL,                -- below that place
+  place TEXT NOT NULL,               -- its whole path
+  kind TEXT NOT NULL,                -- CONTEXT_KINDS of the agents
+  agents TEXT NOT NULL,              -- ids of those whose sessions run under it, with spaces around each
+  folder TEXT NOT NULL,              -- of a project: sessions that work there or below it run under it
+  project TEXT NOT NULL,             -- empty where it holds for all
+  UNIQUE(origin, path)
+);
+-- What it held, a row for each generation of the archive; its words are in `context_text` under the same id.
+CREATE TABLE context_version(
+  id INTEGER PRIMARY KEY,
+  file INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  time REAL NOT NULL,                -- since when it was so, as far as that is known
+  until REAL,                        -- since when it is so no longer
+  kept REAL NOT NULL,                -- when it was first kept
+  digest TEXT NOT NULL               -- of its words; empty where it holds none
+);
+CREATE INDEX context_version_file ON context_version(file);
+CREATE VIRTUAL TABLE context_text USING fts5(
+  text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
+);
+-- Context files that a session's logs say were loaded, and the folders of files that it touched.
+CREATE TABLE loaded(session INTEGER NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL);
+CREATE INDEX loaded_session ON loaded(session);
+CREATE INDEX loaded_path ON loaded(path);
+CREATE TABLE worked(session INTEGER NOT NULL, folder TEXT NOT NULL);
+CREATE INDEX worked_session ON worked(session);
+CREATE INDEX worked_folder ON worked(folder);
 CREATE TABLE terms(
   id INTEGER PRIMARY KEY, model TEXT NOT NULL, speed TEXT NOT NULL, tier TEXT NOT NULL, geo TEXT NOT NULL,
   UNIQUE(model, speed, tier, geo)

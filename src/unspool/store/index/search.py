@@ -10,6 +10,7 @@ import apsw
 import msgspec
 
 from unspool.store.index.conditions import SqlCondition, all_of
+from unspool.store.index.context_search import ContextSearch
 from unspool.store.index.filters import DocumentSpan, SearchScope, search_conditions
 from unspool.store.index.hits import COLUMNS, HitBuilder, HitRow
 from unspool.store.index.normalize_text import full_text_match
@@ -78,6 +79,7 @@ def search_index(
     else:
         begun = any(term.prefix for term in query_terms(query.tree))
         results = _ranked(SearchScope(db, asked), builder, _Asked(found.text, begun), wanted)
+    results = ContextSearch(db, archive, query, pick).added_to(results, wanted.sessions)
     return results.noting(query.notes)
 
 

@@ -1,5 +1,6 @@
 """Writing a session's rows: what did not change since it was last written stays."""
 
+import posixpath
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
@@ -16,7 +17,9 @@ DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
 _TEXT = 20 * 1024 * 1024
 """Characters that may wait before they are written."""
-_OF_SESSION = ("todo", "push", "request", "own", "rewrite", "filled")
+_OF_SESSION = ("todo", "push", "request", "own", "rewrite", "filled", "loaded", "worked")
+_MOST_FOLDERS = 200
+"""Folders that are known of one session."""
 _OF_TURN = ("touch", "git_commit", "plan", "tally")
 _TURNS_OF_LOG = "SELECT id, number, branch, docs FROM turn WHERE log = ?"
 
@@ -88,6 +91,12 @@ class IndexWriter:
             self._log(session, number, log, path, source.generations[log.path], known.pop(path, None))
         for old, _, _ in known.values():
             self._drop_log(old)
+        self._beside(session, rows)
+        agents = "SELECT number, id FROM log WHERE session = ? AND number > 0"
+        self._requests.put(session, rows.requests, dict(self._db.execute(agents, (session,))))
+
+    def _beside(self, session: int, rows: SessionRows) -> None:
+        """Write what is known of a session as a whole."""
         self._db.executemany(
             "INSERT INTO todo VALUES(?, ?, ?, ?)",
             ((session, place, todo.text, todo.status) for place, todo in enumerate(rows.todos)),
@@ -100,8 +109,14 @@ class IndexWriter:
             "INSERT INTO filled VALUES(?, ?, ?, ?)",
             ((session, kind, self._name(tool), tokens) for (kind, tool), tokens in rows.filled.items()),
         )
-        agents = "SELECT number, id FROM log WHERE session = ? AND number > 0"
-        self._requests.put(session, rows.requests, dict(self._db.execute(agents, (session,))))
+        self._db.executemany(
+            "INSERT INTO loaded VALUES(?, ?, ?)",
+            ((session, clean_text(one.path), one.digest) for one in rows.loaded),
+        )
+        folders = sorted({posixpath.dirname(touch.path) for log in rows.logs for touch in log.touches} - {""})
+        self._db.executemany(
+            "INSERT INTO worked VALUES(?, ?)", ((session, clean_text(one)) for one in folders[:_MOST_FOLDERS])
+        )
 
     def drop(self, session: int) -> None:
         self._begin()
@@ -140,7 +155,8 @@ class IndexWriter:
         columns: dict[str, Any] = {
             "key": overview.id, "agent": overview.agent, "origin": source.origin, "path": source.path,
             "state": source.state, "named": "\n".join(rows.named),
-            "project": overview.project, "title": overview.title, "kind": overview.kind, "branch": overview.branch,
+            "project": overview.project, "cwd": overview.cwd, "title": overview.title, "kind": overview.kind,
+            "branch": overview.branch, "slug": overview.slug,
             "started": overview.started.timestamp() if overview.started else None,
             "ended": overview.ended.timestamp() if overview.ended else None,
             "turns": overview.turns, "messages": overview.messages, "calls": overview.tool_calls,

@@ -20,6 +20,7 @@ from unspool.reading.ledger import CallLedger
 from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.archive.line_filter import split_lines
+from unspool.store.index.context_files import ContextFileIndex, RanUnder
 from unspool.store.index.database import Index
 from unspool.store.index.requests import requests_of
 from unspool.store.index.schema import index_salt
@@ -211,6 +212,17 @@ class KeptSessions:
         except UnspoolError:
             return {}  # nothing is kept yet, or by another version: the logs tell
         return found
+
+    def ran_under(self, session: str) -> list[RanUnder]:
+        """The context files that a session ran under; none where nothing is kept yet, or by another version."""
+        try:
+            with (
+                Archive.open(self._folder, key=self._key, readonly=True) as archive,
+                Index.open(self._folder, key=self._key, readonly=True) as index,
+            ):
+                return ContextFileIndex(index.db, archive.origins()).of_session(session)
+        except UnspoolError:
+            return []
 
     def overview(self, found: FoundLog) -> Overview | None:
         """What the index knows of a session."""

@@ -302,6 +302,7 @@ class _Session:
             add_estimates([log.gathered.weighed for log in logs], overview.usage.output),
             own.scan.prompt_ids.tobytes(),
             [_push(one) for one in distinct_pushes((*map(recorded_push, own.facts.links), *pushed))],
+            sorted({one for log in logs for one in log.facts.loaded}),
         )
 
     def _read(self, path: str, number: int = 0, ledger: CallLedger | None = None) -> _ReadLog:

@@ -13,7 +13,7 @@ from unspool.store.archive.forget import LinesToForget, SessionFile, match_id
 from unspool.store.archive.line_filter import split_lines
 from unspool.store.index.schema import VERSION
 from unspool.store.sync.run import SyncOptions, SyncReport, index_archive, writable_archive
-from unspool.store.sync.scan import forget_rules, forgotten_names
+from unspool.store.sync.scan import file_rules, forgotten_names
 
 
 class OwnPrompts(NamedTuple):
@@ -103,6 +103,7 @@ ROOT = "/imported"
 """Where the logs of such sessions are said to lie; there is no such folder."""
 FOLDER = "projects/imported"
 """Where they lie below it, all in one, so that those of a chain are known to be one."""
+_IMPORTED = Origin("imported", "", ROOT, "")
 
 
 def keep_imported(folder: Path, source: Path, agent: CodingAgent, key: str | None, prices: PriceTable) -> SyncReport:
@@ -116,7 +117,7 @@ def keep_imported(folder: Path, source: Path, agent: CodingAgent, key: str | Non
         files = {f"{FOLDER}/{path.relative_to(source).as_posix()}": path for path in found}
         _check(archive, agent, files)
         with archive.db:
-            origin = archive.origin(Origin("imported", "", ROOT, agent.id))
+            origin = archive.origin(_IMPORTED._replace(agent=agent.id))
         outcomes = list[str]()
         with Keeper(archive) as keeper:
             for name, path in sorted(files.items()):
@@ -129,7 +130,7 @@ def keep_imported(folder: Path, source: Path, agent: CodingAgent, key: str | Non
 
 
 def _check(archive: Archive, agent: CodingAgent, names: Iterable[str]) -> None:
-    forgotten = forget_rules(archive.graves(), agent.id)
+    forgotten = file_rules(archive.graves(), _IMPORTED._replace(agent=agent.id))
     for name in names:
         if forgotten.hides(name):
             session = agent.session_of(name) or name

@@ -22,6 +22,7 @@ from unspool.store.index.requests import SessionRows
 from unspool.store.index.schema import CALL_ENDS, index_salt
 from unspool.store.index.write import IndexWriter, clean_text
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
+from unspool.store.sync.context_files import CONTEXT_NOTE, keep_context_files
 from unspool.store.sync.lock import PATIENCE, wait_for_lock
 from unspool.store.sync.readers import PendingJob, ReaderPool, checkout_from_archive, checkouts
 from unspool.store.sync.scan import PlaceScan, SyncPlace, sync_places
@@ -68,6 +69,17 @@ class SyncReport(msgspec.Struct):
         self.rewritten += outcomes["rewritten"]
 
 
+class SyncChoices(NamedTuple):
+    """What whoever asks for a sync may choose."""
+
+    prices: PriceTable | None = None
+    """The built-in list where none is given."""
+    context_files: bool = True
+    """Whether those in the folders that sessions worked in are kept too."""
+    patience: float = PATIENCE
+    """Seconds that another sync is waited for."""
+
+
 class SyncOptions(NamedTuple):
     """What holds for a whole sync."""
 
@@ -75,6 +87,8 @@ class SyncOptions(NamedTuple):
     salt: str
     """What all rows depend on besides the logs: another one, and every session is read anew."""
     progress: Progress
+    context_files: bool = True
+    """Whether those in the folders that sessions worked in are kept too."""
 
 
 class _Row(NamedTuple):
@@ -278,22 +292,24 @@ def writable_archive(folder: Path, key: str | None, patience: float = PATIENCE) 
             yield archive
 
 
+_USUAL = SyncChoices()
+
+
 def sync(
     folder: Path,
     sources: Sequence[Path] = (),
     progress: Progress | None = None,
     key: str | None = None,
-    prices: PriceTable | None = None,
-    patience: float = PATIENCE,
+    choices: SyncChoices = _USUAL,
 ) -> SyncReport:
     """Keep everything new of the sources in the archive of a folder, and index it. Nothing is written to a source.
 
-    AlreadyRunning where another sync goes on for longer than so many seconds.
+    AlreadyRunning where another sync goes on for longer than is waited for.
     """
     began = time.monotonic()
-    table = prices or PriceTable.load()
-    terms = SyncOptions(table, index_salt(table), progress or (lambda _, __: None))
-    with writable_archive(folder, key, patience) as archive:
+    table = choices.prices or PriceTable.load()
+    terms = SyncOptions(table, index_salt(table), progress or (lambda _, __: None), choices.context_files)
+    with writable_archive(folder, key, choices.patience) as archive:
         report = index_archive(archive, sync_places(sources), terms, key)
     report.seconds = time.monotonic() - began
     return report
@@ -330,12 +346,17 @@ def _run(archive: Archive, index: Index, scans: Sequence[PlaceScan], terms: Sync
         from unspool.store.archive.pack_writer import tidy_packs
         # as much as all the rest, and most syncs find nothing to do
 
-        index.note("ghosts", "")  # not known until all is done, which may be prevented
+        for name in ("ghosts", CONTEXT_NOTE):  # not known until all is done, which may be prevented
+            index.note(name, "")
         SyncWork(archive, index, terms, report).all(scans, wanted)
         tidy_packs(archive)
         index.shrink()
     for scan in scans:
         report.failures += scan.failures
+    beside = keep_context_files(archive, index, [scan.place for scan in scans], projects=terms.context_files)
+    report.files, report.gone = report.files + beside.files, report.gone + beside.gone
+    report.bytes += beside.bytes
+    report.add(beside.outcomes)
     _haunt(archive, index, report)
     if scans and not report.failures:
         index.note("synced", str(time.time()))

@@ -14,7 +14,8 @@ from unspool.agents import AGENTS, CodingAgent, FoundLog
 from unspool.errors import NotFound
 from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
 from unspool.store.archive.chain import Outcome, session_lines_name
-from unspool.store.archive.line_filter import ByPath, Drops, FilteredFile, ForgetRules, Tombstones
+from unspool.store.archive.line_filter import ByPath, Drops, FileRules, FilteredFile, Tombstones
+from unspool.store.index.context_files import context_agent, whole_path
 from unspool.store.library.library import agent_roots, logs_below
 
 if TYPE_CHECKING:
@@ -49,11 +50,38 @@ class ForgottenFiles:
             sessions = {self._agent.session_of(path)} - {""}
         yield from (session_lines_name(self._agent.prompt_list.name, session) for session in sessions)
 
+    def apart(self, path: str) -> bool:
+        return bool(self._agent.context_files.kind_of_kept(path))
 
-def forget_rules(graves: Tombstones, agent: str) -> ForgetRules:
-    """What was forgotten of an agent's files; of an agent that nobody knows, by their paths alone."""
-    coding_agent = next((coding_agent for coding_agent in AGENTS if coding_agent.id == agent), None)
-    return ByPath(graves) if coding_agent is None else ForgottenFiles(graves, coding_agent)
+
+class ContextRules(ByPath):
+    """Knows context files by their whole paths, for many folders have files of one name."""
+
+    def __init__(self, graves: Tombstones, origin: Origin) -> None:
+        super().__init__(graves)
+        self._origin = origin
+
+    def hides(self, path: str) -> bool:
+        return self._graves.hold(buried_name(self._origin, path))
+
+    def aliases(self, path: str, lines: Iterable[bytes]) -> Iterable[str]:
+        return (buried_name(self._origin, path),)
+
+    def apart(self, path: str) -> bool:
+        return True
+
+
+def buried_name(origin: Origin, path: str) -> str:
+    """The name that a context file is buried by."""
+    return whole_path(origin, path).lstrip("/")
+
+
+def file_rules(graves: Tombstones, origin: Origin) -> FileRules:
+    """What holds for the files of a place; of an agent that nobody knows, what was forgotten by their paths alone."""
+    if context_agent(origin) is not None:
+        return ContextRules(graves, origin)
+    agent = next((one for one in AGENTS if one.id == origin.agent), None)
+    return ByPath(graves) if agent is None else ForgottenFiles(graves, agent)
 
 
 def forgotten_names(session: str) -> list[str]:
@@ -79,7 +107,7 @@ class SyncPlace(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        return Origin(platform.node(), _user(), os.path.realpath(self.root), self.agent.id)
+        return Origin(platform.node(), this_user(), os.path.realpath(self.root), self.agent.id)
 
     @property
     def prefix(self) -> str:
@@ -120,7 +148,8 @@ def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
     return list(found.values())
 
 
-def _user() -> str:
+def this_user() -> str:
+    """Who runs this."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):
@@ -141,7 +170,7 @@ class PlaceScan:
         graves = archive.graves()
         if graves.names:
             self._hide(graves)
-        self.fresh = {path for path, seen in self.files.items() if not _same(seen, self.kept.get(path))}
+        self.fresh = {path for path, seen in self.files.items() if not is_kept_so(seen, self.kept.get(path))}
 
     def _hide(self, graves: Tombstones) -> None:
         """Pass over what was forgotten."""
@@ -179,8 +208,9 @@ class PlaceScan:
             seen = self.files[path]
             self.fresh.discard(path)
             try:
-                source = self._sieved.get(path) or Path(seen.path)
-                yield keeper.keep(self.origin, path, source, seen.status, self.kept.get(path)), seen.status.size
+                source, last = self._sieved.get(path) or Path(seen.path), self.kept.get(path)
+                apart = bool(self.place.agent.context_files.kind_of_kept(path))
+                yield keeper.keep(self.origin, path, source, seen.status, last, apart=apart), seen.status.size
             except OSError as error:
                 self.failures.append(_unreadable(seen, error))
 
@@ -189,7 +219,8 @@ def _unreadable(seen: SeenFile, error: OSError) -> str:
     return f"Cannot read {seen.path}: {error.strerror or error}."
 
 
-def _same(seen: SeenFile, kept: KeptFile | None) -> bool:
+def is_kept_so(seen: SeenFile, kept: KeptFile | None) -> bool:
+    """Whether the archive holds a file as it stands."""
     return (
         kept is not None and kept.gone is None and seen.status == (kept.size, kept.modified, kept.changed, kept.inode)
     )
