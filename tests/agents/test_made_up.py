@@ -60,6 +60,7 @@ APART = {
     "why": "tells of files, which no call of this agent changes",
     "story": "tells of commits, which no call of this agent makes",
     "file": "tells of files, which no call of this agent changes",
+    "context-files": "tells of files around sessions, of which this agent has none",
     "local": "asks a person to choose",
     "web": "asks a service that an agent of its own has",
     "open": "serves the pages, which are asked for below",

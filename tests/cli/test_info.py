@@ -62,9 +62,9 @@ def test_figures_agree_with_the_list() -> None:
 
 
 def test_json_has_identity_figures_and_companions() -> None:
-    """`--json` has a part for each, with usage by kind and model."""
+    """`--json` has its parts, with usage by kind and model."""
     data = json.loads(demo("info", STORM, "--json"))
-    assert set(data) == {"session", "mark", "figures", "companions", "context_files", "versions"}
+    assert set(data) == {"session", "mark", "figures", "companions", "versions", "context_files"}
     assert data["session"]["id"] == STORM
     assert data["figures"]["agents"] == 2
     assert {call["model"] for call in data["figures"]["models"]} == {"claude-opus-5", "claude-sonnet-5"}

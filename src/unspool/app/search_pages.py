@@ -62,30 +62,34 @@ class FilterRow(NamedTuple):
     choices: tuple[LinkChoice, ...]
     folded: bool = False
     chosen: str = ""
+    title: str = ""
+    """What it is called, where that is not the filter's name."""
 
     @property
     def label(self) -> str:
-        return "only" if self.name == "is" else self.name
+        return self.title or self.name
 
 
 def filter_rows(db: apsw.Connection, question: SearchQuestion) -> Iterator[FilterRow]:
     """The filters that the page offers; the values of some are those there are."""
-    offered: dict[str, Sequence[tuple[str, str]]] = {
-        "kind": [(kind, kind) for kind in (*KINDS, *CONTEXT_KINDS, PROMPT_HISTORY)],
-        "role": [(role, role) for role in ROLES],
-        "since": _SINCE,
-        "is": [("error", "failed"), ("subagent", "in subagents")],
-        "project": [(value, folder_name(value)) for value in _values(db, "project", "", _LISTED)],
-        "tool": [(value, folder_name(value)) for value in _values(db, "tool", "", _LISTED)],
-    }
-    for name, values in offered.items():
+    offered: Sequence[tuple[str, str, Sequence[tuple[str, str]]]] = (
+        ("kind", "", [(kind, kind) for kind in KINDS]),
+        ("role", "", [(role, role) for role in ROLES]),
+        ("since", "", _SINCE),
+        ("is", "only", [("error", "failed"), ("subagent", "in subagents")]),
+        ("project", "", [(value, folder_name(value)) for value in _values(db, "project", "", _LISTED)]),
+        ("tool", "", [(value, folder_name(value)) for value in _values(db, "tool", "", _LISTED)]),
+        ("kind", "context files", [(kind, kind) for kind in (*CONTEXT_KINDS, PROMPT_HISTORY)]),
+    )
+    for name, title, values in offered:
         chosen = question.values(name)
         choices = [LinkChoice("any", question.having(name, "").href, not chosen)]
         for value, text in values:
             choices.append(LinkChoice(text, question.having(name, value).href, value in chosen, visible(value)))
         if values:
-            now = folder_name(chosen[0]) if chosen else ""
-            yield FilterRow(name, tuple(choices), name in ("project", "tool"), now)
+            folded = name in ("project", "tool") or title == "context files"
+            named = not title or any(value in chosen for value, _ in values)
+            yield FilterRow(name, tuple(choices), folded, folder_name(chosen[0]) if chosen and named else "", title)
 
 
 def complete_filter(db: apsw.Connection, text: str) -> tuple[str, ...]:

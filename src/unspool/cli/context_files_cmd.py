@@ -1,5 +1,6 @@
 """`unspool context-files`: what sessions ran under, as it stood then, in every version that is kept."""
 
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,9 +77,11 @@ class ListedVersion(msgspec.Struct, frozen=True):
 @click.option("-p", "--project", multiple=True, metavar="TEXT", help="Only of projects whose path holds TEXT.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=30, show_default=True, help="So many; 0: all.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.named_sources
+@options.demo
 @fresh.no_sync
 @options.archive
-def command(name: str, archive: Path, as_json: bool, no_sync: bool, **given: Any) -> None:
+def command(name: str, archive: Path, as_json: bool, **given: Any) -> None:
     """Tell what sessions ran under: instructions, settings, skills, plans, memories.
 
     \b
@@ -96,17 +99,21 @@ def command(name: str, archive: Path, as_json: bool, no_sync: bool, **given: Any
     """
     from unspool.store.index.context_files import ContextFileIndex
 
-    fresh.keep_fresh(archive, no_sync=no_sync)
-    with options.open_index(archive) as index, options.open_archive(archive, readonly=True) as kept:
-        known = ContextFileIndex(index.db, kept.origins())
-        if not name:
-            _list(known, known.files(given["kind"], given["project"], given["limit"]), as_json=as_json)
-            return
-        file = _file(known, name)
-        if file is None:
-            _tell_session(known, options.kept_library(archive).find(name).session_id, given, as_json=as_json)
-        else:
-            _tell_file(known, kept, file, given, as_json=as_json)
+    sources = (options.demo_folder(),) if given["demo"] else given["source"]
+    with fresh.archive_of(sources) if sources else nullcontext(archive) as place:
+        if not sources:
+            fresh.keep_fresh(place, no_sync=given["no_sync"])
+        with options.open_index(place) as index, options.open_archive(place, readonly=True) as kept:
+            known = ContextFileIndex(index.db, kept.origins())
+            if not name:
+                _list(known, known.files(given["kind"], given["project"], given["limit"]), as_json=as_json)
+                return
+            file = _file(known, name)
+            if file is None:
+                session = options.kept_library(place, sources).find(name).session_id
+                _tell_session(known, session, given, as_json=as_json)
+            else:
+                _tell_file(known, kept, file, given, as_json=as_json)
 
 
 def _file(known: "ContextFileIndex", name: str) -> "KnownContextFile | None":

@@ -201,12 +201,12 @@ def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
     return Archive.open(folder, key=key, readonly=readonly)
 
 
-def kept_library(archive: Path) -> "Library":
-    """The sessions of the usual sources, and those that only an archive still has."""
+def kept_library(archive: Path, sources: Sequence[Path] = ()) -> "Library":
+    """The sessions of the sources named, or of the usual ones, and those that only an archive still has."""
     from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
 
-    return Library(settings.chosen_sources(()), settings.price_table(), KeptSessions(archive, key_of(archive)))
+    return Library(settings.chosen_sources(sources), settings.price_table(), KeptSessions(archive, key_of(archive)))
 
 
 def open_index(archive: Path) -> "Index":
