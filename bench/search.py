@@ -126,13 +126,13 @@ def _ms(value: float) -> str:
 
 def main(archive: Path, given: Path) -> None:
     """The measured process: every question put to an open archive; prints how long each took, and what it found."""
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.index.database import Index
     from unspool.store.index.query import parse_query
     from unspool.store.index.search import search_index
 
     answers = []
-    with Archive.open(archive, readonly=True) as kept, Index.open(archive, readonly=True) as index:
+    with ArchiveDatabase.open(archive, readonly=True) as kept, Index.open(archive, readonly=True) as index:
         asked = json.loads(given.read_bytes())
         busy = time.process_time()
         for text in asked:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.log_builder.builder import LogBuilder
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.sync import SyncChoices, SyncReport, sync
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -53,7 +53,7 @@ class ContextScene:
 
     def kept_at(self, path: Path, when: datetime) -> None:
         """Have the archive say that the last generation of a file was first kept then: a sync keeps it now."""
-        with Archive.open(self.archive) as archive, archive.writing():
+        with ArchiveDatabase.open(self.archive) as archive, archive.writing():
             file = (
                 "SELECT file.id FROM file JOIN origin ON origin.id = origin WHERE rtrim(root, '/') || '/' || path = ?"
             )

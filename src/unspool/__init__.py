@@ -12,14 +12,23 @@ TYPE_CHECKING = False  # spares the import of typing, the dearest part of starti
 if TYPE_CHECKING:
     from typing import Any
 
+    from unspool.api import Archive, render_session, search, write_session, write_site
     from unspool.errors import UnspoolError
     from unspool.model import Overview, Session
     from unspool.store.library import Library, open_session, sessions
 
 __version__ = "0.1.0"
-__all__ = ["Library", "Overview", "Session", "UnspoolError", "__version__", "open_session", "sessions"]
+__all__ = [
+    "Archive", "Library", "Overview", "Session", "UnspoolError", "__version__", "open_session", "render_session",
+    "search", "sessions", "write_session", "write_site",
+]  # fmt: skip
 
 _HOMES = {
+    "Archive": "unspool.api",
+    "render_session": "unspool.api",
+    "search": "unspool.api",
+    "write_session": "unspool.api",
+    "write_site": "unspool.api",
     "Library": "unspool.store.library",
     "open_session": "unspool.store.library",
     "sessions": "unspool.store.library",

@@ -7,7 +7,7 @@ import msgspec
 
 from tests.log_builder.builder import LogBuilder
 from tests.store.index.filled import Filled
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.library import Library
 
@@ -18,7 +18,7 @@ _WORDS = ("stop", "losing", "orders", "when", "worker", "restarts", "move", "imp
 
 def many(folder: Path, sessions: int, requests: int = 20) -> Path:
     """The folder of an archive whose index holds so many sessions, an hour apart, of fifty projects."""
-    with Archive.open(folder), Index.open(folder) as index, index.db:
+    with ArchiveDatabase.open(folder), Index.open(folder) as index, index.db:
         filled, overview = Filled(index.db), _overview(folder)
         chance = random.Random(5)
         terms = [filled.put("terms", model=f"vendor-model-{one}", speed="", tier="", geo="") for one in (4, 5)]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import STORM, run, talk
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.keys import is_encrypted, is_weak
 
 __all__ = ["synced"]
@@ -81,7 +81,7 @@ def test_any_command_that_writes_strengthens_an_old_archive(synced: Synced, monk
     monkeypatch.delenv("UNSPOOL_KEY_FILE", raising=False)
     monkeypatch.setenv("UNSPOOL_PASSPHRASE", "a long passphrase")
     synced.run("archive", "encrypt")
-    with Archive.open(synced.folder, key="a long passphrase") as archive:
+    with ArchiveDatabase.open(synced.folder, key="a long passphrase") as archive:
         archive.db.pragma("rekey", "a long passphrase")
     synced.run("archive", "info")
     assert is_weak(synced.folder / "archive.db")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import STORM
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.sync.lock import wait_for_lock
 
 __all__ = ["synced"]
@@ -80,7 +80,7 @@ def test_its_prompts_go_with_what_was_pasted_and_come_back_when_unburied(synced:
 
 def kept(synced: Synced, path: str) -> bytes | None:
     """The last that the archive has of a file."""
-    with Archive.open(synced.folder, readonly=True) as archive:
+    with ArchiveDatabase.open(synced.folder, readonly=True) as archive:
         found = archive.last(1, path)
         return None if found is None else archive.read(found.generation)
 

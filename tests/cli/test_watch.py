@@ -18,7 +18,7 @@ from tests.cli.running import process, run, source, talk
 from tests.waiting import until
 from unspool.agents.base import MARK
 from unspool.errors import UnspoolError
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.sync import sync
 
@@ -128,7 +128,7 @@ def test_a_sync_that_is_broken_off_leaves_nothing_half_done(
     assert (watch.returncode, err) == (code, said)
     place, sources = tmp_path / "archive", [tmp_path / "source"]
     assert sync(place, sources).failures == []
-    with Archive.open(place, readonly=True) as archive:
+    with ArchiveDatabase.open(place, readonly=True) as archive:
         kept = {one.path: archive.read(one.generation) for one in archive.kept(next(iter(archive.origins()))).values()}
     assert kept == {f"projects/{log.parent.name}/{path.name}": path.read_bytes() for path in log.parent.iterdir()}
     assert not sync(place, sources).changed
@@ -218,7 +218,7 @@ def test_the_usual_service_with_the_options_given(tmp_path: Path, monkeypatch: p
 
 def test_an_encrypted_archive_needs_a_key_file(tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service has nobody to ask for a passphrase; the file is named by its whole path."""
-    Archive.open(tmp_path, key="secret").close()
+    ArchiveDatabase.open(tmp_path, key="secret").close()
     monkeypatch.setenv("UNSPOOL_PASSPHRASE", "secret")
     done = run("watch", "--install", "hooks", "--yes", "--archive", str(tmp_path))
     assert done.code == 2

@@ -15,7 +15,7 @@ from unspool.config.settings import current_settings
 from unspool.errors import NotFound
 from unspool.prices import PriceTable
 from unspool.site.options import SiteOptions
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.database import Index
 from unspool.store.library import Library
@@ -41,7 +41,7 @@ class AppContext:
         self.prices = prices or PriceTable.load()
         self._local = threading.local()
         self._turns = threading.Semaphore(_ARCHIVES)
-        self._archives: list[tuple[tuple[int, int] | None, Archive]] = []
+        self._archives: list[tuple[tuple[int, int] | None, ArchiveDatabase]] = []
         self._parts: dict[type, Any] = {}
         self._parts_lock = threading.Lock()
 
@@ -69,7 +69,7 @@ class AppContext:
         yield self._local.index
 
     @contextmanager
-    def archive(self) -> Iterator[Archive]:
+    def archive(self) -> Iterator[ArchiveDatabase]:
         """The archive, for reading. There are a few of them for all threads: what each has unpacked takes room."""
         held = getattr(self._local, "archive", None)
         if held is not None:
@@ -84,7 +84,7 @@ class AppContext:
                 self._local.archive = None
                 self._archives.append((mark, found))
 
-    def _idle(self, mark: tuple[int, int] | None) -> Archive:
+    def _idle(self, mark: tuple[int, int] | None) -> ArchiveDatabase:
         """An archive that nobody reads from, of the file that is there now."""
         with suppress(IndexError):
             while True:
@@ -92,7 +92,7 @@ class AppContext:
                 if known == mark:
                     return found
                 found.close()
-        archive = Archive.open(self.folder, key=self.key, readonly=True)
+        archive = ArchiveDatabase.open(self.folder, key=self.key, readonly=True)
         archive.hold(_UNPACKED)
         return archive
 

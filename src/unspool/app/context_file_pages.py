@@ -21,7 +21,7 @@ from unspool.render.html.elements import HtmlOptions, visible
 from unspool.render.html.nodes import nodes_html
 from unspool.site.page_template import Crumb
 from unspool.site.summaries import shorten_line
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.context_files import (
     ContextFileIndex,
     ContextVersion,
@@ -101,7 +101,9 @@ def _row(file: KnownContextFile) -> ContextFileRow:
     return ContextFileRow(visible(file.place), href, file.kind, utc_time(file.time), tuple(filter(None, facts)), gone)
 
 
-def _file_page(request: Request, known: ContextFileIndex, archive: Archive, file: KnownContextFile) -> HTMLResponse:
+def _file_page(
+    request: Request, known: ContextFileIndex, archive: ArchiveDatabase, file: KnownContextFile
+) -> HTMLResponse:
     versions, runs = known.versions(file.id), dict(by_version(known.of_file(file)))
     titles = custom_titles(request.app.state.context)
     pairs = list(zip([None, *versions], versions, strict=False))[::-1]
@@ -119,7 +121,7 @@ def _file_page(request: Request, known: ContextFileIndex, archive: Archive, file
 
 
 def _versions(
-    archive: Archive,
+    archive: ArchiveDatabase,
     file: KnownContextFile,
     pairs: Sequence[tuple[ContextVersion | None, ContextVersion]],
     runs: dict[ContextVersion | None, list[RanUnder]],

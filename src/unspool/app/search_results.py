@@ -16,7 +16,7 @@ from unspool.app.render import session_href
 from unspool.config.settings import current_settings
 from unspool.errors import UsageProblem
 from unspool.render.html.elements import visible
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.exact_search import exact_search, substring_pattern
 from unspool.store.index.query import Filter, SearchQuery, parse_query
 from unspool.store.index.results import FoundContextFile, FoundSession, Hit, SearchResults, Snippet
@@ -287,7 +287,7 @@ def answer_question(context: AppContext, question: SearchQuestion) -> SearchAnsw
             return SearchAnswer(problem=visible(str(problem)))
 
 
-def _results(db: apsw.Connection, archive: Archive, question: SearchQuestion) -> SearchResults:
+def _results(db: apsw.Connection, archive: ArchiveDatabase, question: SearchQuestion) -> SearchResults:
     query = question.query
     if question.exact and question.text:
         return exact_search(db, archive, substring_pattern(question.text), query, question.wanted)

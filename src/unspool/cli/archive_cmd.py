@@ -10,12 +10,11 @@ import click
 from unspool import human
 from unspool.cli import options
 from unspool.cli.output import print_result
-from unspool.cli.restore_cmd import session_of_path
 from unspool.errors import NotFound, UsageProblem
 from unspool.files import file_size
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.archive.merge import MergeReport
 
 _LEAST = 8
@@ -69,7 +68,7 @@ def _holding(place: dict[str, Any]) -> str:
     return f"{where}: {human.count(place['files'], 'context file' if beside else 'file')}"
 
 
-def _facts(archive: "Archive") -> dict[str, Any]:
+def _facts(archive: "ArchiveDatabase") -> dict[str, Any]:
     from unspool.store.archive.keys import is_encrypted
 
     count = archive.db.execute
@@ -101,7 +100,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     other, both as generations where they differ. What was forgotten here stays forgotten. The other archive is not
     changed, everything is checked on the way in, and merging again brings nothing.
     """
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.archive.database import ARCHIVE
     from unspool.store.archive.keys import find_key, needed_key
     from unspool.store.archive.merge import merge_archives
@@ -112,7 +111,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
         raise UsageProblem(f"{other} is no archive: name its folder, or {ARCHIVE} in it.")
     ask = options.prompt_for("Passphrase of the other")
     theirs = needed_key(folder / ARCHIVE, lambda: find_key(os.environ, other_key_file, ask))
-    with Archive.open(folder, key=theirs, readonly=True) as there, options.open_archive(archive) as here:
+    with ArchiveDatabase.open(folder, key=theirs, readonly=True) as there, options.open_archive(archive) as here:
         done = merge_archives(here, there, file_rules)
     print_result(done, _merge_lines(done), as_json=as_json)
 
@@ -159,19 +158,19 @@ def _convert(archive: Path, old: str | None, new: str | None) -> None:
     """Another key for the archive, and for what the user said about sessions and shares, which lies beside it."""
     from unspool.app.marks import MarkStore
     from unspool.share.choices import bring_out_memory, convert_plain_names, take_in_memory
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.archive.salvage import convert
     from unspool.store.sync.lock import wait_for_lock
 
     convert_plain_names(archive)
     with wait_for_lock(archive):
         if new is None:
-            with Archive.open(archive, key=old) as opened:
+            with ArchiveDatabase.open(archive, key=old) as opened:
                 bring_out_memory(opened)
         convert(archive, old, new)
         MarkStore(archive, old).rekeyed(new)
         if new is not None:
-            with Archive.open(archive, key=new) as opened:
+            with ArchiveDatabase.open(archive, key=new) as opened:
                 take_in_memory(opened)
 
 
@@ -211,9 +210,10 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     click.echo(f"{human.count(count, 'tombstone')} gone; `unspool sync` keeps again what is still there.")
 
 
-def _candidates(archive: "Archive", name: str) -> set[str]:
+def _candidates(archive: "ArchiveDatabase", name: str) -> set[str]:
     """The name itself, and all files at the archive's sources that are of a session of that id, its prompts too."""
     from unspool.agents import by_id, is_known
+    from unspool.store.library.session_files import session_of_path
     from unspool.store.sync.prompts import prompt_mentions
     from unspool.store.sync.scan import forgotten_names
 

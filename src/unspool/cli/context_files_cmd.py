@@ -18,7 +18,7 @@ from unspool.store.index.times import utc_time
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.index.context_files import (
         ContextFileIndex,
         ContextVersion,
@@ -160,7 +160,12 @@ def _changed(one: ListedContextFile, zone: Any) -> str:
 
 
 def _tell_file(
-    known: "ContextFileIndex", archive: "Archive", file: "KnownContextFile", given: dict[str, Any], *, as_json: bool
+    known: "ContextFileIndex",
+    archive: "ArchiveDatabase",
+    file: "KnownContextFile",
+    given: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from unspool.store.index.context_files import by_version
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unspool.model import Session
     from unspool.redact.rules import RuleSet
     from unspool.render.view import View
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.index.database import Index
     from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
@@ -185,9 +185,9 @@ def serving(command: Command) -> Command:
     return with_options(command, _SERVING)
 
 
-def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
+def open_archive(folder: Path, *, readonly: bool = False) -> "ArchiveDatabase":
     """An archive, with the key that it needs; one that is to be written is made as strong as this version can."""
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.archive.database import ARCHIVE
     from unspool.store.archive.keys import is_weak
 
@@ -198,7 +198,7 @@ def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
 
         with wait_for_lock(folder):
             strengthen(folder, key)
-    return Archive.open(folder, key=key, readonly=readonly)
+    return ArchiveDatabase.open(folder, key=key, readonly=readonly)
 
 
 def kept_library(archive: Path, sources: Sequence[Path] = ()) -> "Library":

@@ -14,7 +14,7 @@ from unspool.errors import NotFound, UsageProblem
 from unspool.files import file_size
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.archive.forget import Erasure, FileToForget, LinesToForget, SessionFile
     from unspool.store.archive.line_filter import Drops
     from unspool.store.archive.repair import RepairReport
@@ -23,37 +23,20 @@ if TYPE_CHECKING:
     from unspool.store.sync.prompts import OwnPrompts
 
 
-_BEGINNING = 4096
-
-
-def session_of_path(agent_id: str, path: str) -> str:
-    """The session that a path of an agent is of; empty where it is no single session's."""
-    from unspool.agents import by_id, is_known
-
-    return by_id(agent_id).session_of(path) if is_known(agent_id) else ""
-
-
-def session_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile]]":
-    """A session by its id or how that begins, and all its files, subagents' logs that lie elsewhere among them."""
-    from unspool.store.archive.forget import find_session_files
-
-    session, files = find_session_files(archive, name, session_of_path)
-    return session, [*files, *_beside(archive, session, files)]
-
-
-def forgettable_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile], OwnPrompts]":
+def forgettable_files(archive: "ArchiveDatabase", name: str) -> "tuple[str, list[SessionFile], OwnPrompts]":
     """A session, the files that go with it, and what is its own in files that stay. A ghost has only the latter."""
+    from unspool.store.library.session_files import files_of_session
     from unspool.store.sync.prompts import own_prompts, session_of_prompt
 
     try:
-        session, files = session_files(archive, name)
+        session, files = files_of_session(archive, name)
     except NotFound:
         session, files = session_of_prompt(archive, name), []
     its = own_prompts(archive, session)
     return session, [*files, *its.alone], its
 
 
-def forgettable_context_file(archive: "Archive", path: Path) -> "tuple[list[SessionFile], LinesToForget]":
+def forgettable_context_file(archive: "ArchiveDatabase", path: Path) -> "tuple[list[SessionFile], LinesToForget]":
     """A context file by its path, as it is kept from here or from other machines, and the names that it is buried by
     besides; empty where there is none."""
     from unspool.store.archive.forget import LinesToForget, SessionFile
@@ -71,25 +54,11 @@ def forgettable_context_file(archive: "Archive", path: Path) -> "tuple[list[Sess
     return files, LinesToForget(names=names)
 
 
-def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "list[SessionFile]":
-    """Logs of subagents that only name their session in their first lines."""
-    from unspool.agents import AGENTS
-    from unspool.store.archive.forget import SessionFile
-
-    places = {one.origin: one.place for one in files}
-    return [
-        SessionFile(origin, place, kept)
-        for origin, place in places.items()
-        for path, kept in archive.kept(origin).items()
-        if any(agent.is_stray_agent(path) for agent in AGENTS)
-        and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
-    ]
-
-
-def other_mentions(archive: "Archive", session: str, own: "Drops") -> dict[str, int]:
+def other_mentions(archive: "ArchiveDatabase", session: str, own: "Drops") -> dict[str, int]:
     """Kept files that are no single session's, and how many of their lines name one without being its `own`; all
     generations together."""
     from unspool.store.archive.line_filter import split_lines
+    from unspool.store.library.session_files import session_of_path
 
     found = {}
     for origin, place in archive.origins().items():
@@ -217,12 +186,13 @@ def restore_command(
     before a byte is written, unless --force is given.
     """
     from unspool.store.archive.restore import restore
+    from unspool.store.library.session_files import files_of_session
     from unspool.store.sync.prompts import own_prompts
 
     if to is not None and into_agent:
         raise UsageProblem("--to and --into-agent are two places; choose one.")
     with options.open_archive(archive, readonly=True) as opened:
-        name, files = session_files(opened, session)
+        name, files = files_of_session(opened, session)
         files += own_prompts(opened, name).pasted
         place = None if into_agent else to or Path(name)
         done = restore(opened, files, place, wanted)
@@ -286,7 +256,7 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
         sys.exit(1)
 
 
-def _forget_context_file(archive: "Archive", path: Path, *, yes: bool, as_json: bool) -> None:
+def _forget_context_file(archive: "ArchiveDatabase", path: Path, *, yes: bool, as_json: bool) -> None:
     from unspool.store.archive.database import INDEX, remove_database
     from unspool.store.archive.forget import files_to_forget, forget
     from unspool.store.sync.lock import wait_for_lock
@@ -306,7 +276,7 @@ def _forget_context_file(archive: "Archive", path: Path, *, yes: bool, as_json: 
         sys.exit(1)
 
 
-def _forget_beside(archive: "Archive", session: str) -> None:
+def _forget_beside(archive: "ArchiveDatabase", session: str) -> None:
     """Remove what lies beside the archive and tells of a session: the index, what was replaced in its shares, and
     passages that a model shortened."""
     from unspool.copies.in_place import forget_edits

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
     from unspool.store.index.database import Index
     from unspool.store.index.query import SearchQuery
     from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
@@ -233,7 +233,7 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
 
 
 def _results(
-    index: "Index", archive: "Archive", query: "SearchQuery", wanted: "SearchRequest", given: dict[str, Any]
+    index: "Index", archive: "ArchiveDatabase", query: "SearchQuery", wanted: "SearchRequest", given: dict[str, Any]
 ) -> "SearchResults":
     modes = [mode for mode in _MODES if given[mode] is not None]
     if len(modes) > 1:

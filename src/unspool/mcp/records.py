@@ -20,7 +20,7 @@ from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index, OtherVersion
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
@@ -118,8 +118,8 @@ class Records:
             yield index
 
     @contextmanager
-    def archive(self) -> Iterator[Archive]:
-        with Archive.open(self.place.archive, key=self.place.key, readonly=True) as archive:
+    def archive(self) -> Iterator[ArchiveDatabase]:
+        with ArchiveDatabase.open(self.place.archive, key=self.place.key, readonly=True) as archive:
             yield archive
 
     def library(self) -> Library:

@@ -16,7 +16,7 @@ from unspool.errors import UsageProblem
 from unspool.files import plain_files, write_atomically
 from unspool.redact.replacements import ReplacementNames, SecretFinding, keyed_digest
 from unspool.redact.rules import RuleSet
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.database import ARCHIVE, archive_folder, erase_file
 from unspool.store.archive.keys import KEY_FILE, PASSPHRASE, is_encrypted, known_key
 
@@ -150,18 +150,18 @@ def _is_sealed(folder: Path) -> bool:
 
 
 @contextmanager
-def _sealing(folder: Path) -> Iterator[Archive | None]:
+def _sealing(folder: Path) -> Iterator[ArchiveDatabase | None]:
     """The archive that keeps what is remembered; None where files do, or where its key was not given."""
     key = known_key(folder / ARCHIVE) if _is_sealed(folder) else None
     if key is None:
         yield None
         return
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         take_in_memory(archive)
         yield archive
 
 
-def take_in_memory(archive: Archive) -> None:
+def take_in_memory(archive: ArchiveDatabase) -> None:
     """Move what is remembered of shares from files into an encrypted archive."""
     place = archive.path.parent / _FOLDER
     for path in sorted(plain_files(place)):
@@ -172,7 +172,7 @@ def take_in_memory(archive: Archive) -> None:
             erase_file(path)
 
 
-def bring_out_memory(archive: Archive) -> None:
+def bring_out_memory(archive: ArchiveDatabase) -> None:
     """Move what is remembered of shares from an archive, which will not be encrypted any more, into files."""
     rows = list(archive.db.execute("SELECT key, value FROM meta WHERE key LIKE ?", (f"{_FOLDER}/%",)))
     for name, value in rows:
@@ -218,7 +218,7 @@ def save_replacements(session: str, names: Mapping[str, str]) -> None:
     remember(_replaced(session), dict(names))
 
 
-def forget_replacements(archive: Archive, session: str) -> None:
+def forget_replacements(archive: ArchiveDatabase, session: str) -> None:
     """Remove what replaced what in shares of a session."""
     convert_plain_names(archive.path.parent)
     archive.db.execute("DELETE FROM meta WHERE key = ?", (f"{_FOLDER}/{_replaced(session)}",))

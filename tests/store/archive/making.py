@@ -4,7 +4,7 @@ import os
 import random
 from pathlib import Path
 
-from unspool.store.archive import Archive, FileStatus, Keeper, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper, Origin
 from unspool.store.archive.verify import VerifyResult, verify_archive
 
 HERE = "this machine"
@@ -42,7 +42,7 @@ def write(root: Path, name: str, data: bytes) -> Path:
     return path
 
 
-def keep(archive: Archive, root: Path, machine: str = HERE) -> dict[str, str]:
+def keep(archive: ArchiveDatabase, root: Path, machine: str = HERE) -> dict[str, str]:
     """Keep all files below a folder and note those that are gone; what became of each."""
     number = archive.origin(origin(root, machine))
     known, outcomes = archive.kept(number), {}
@@ -58,13 +58,13 @@ def keep(archive: Archive, root: Path, machine: str = HERE) -> dict[str, str]:
 
 def kept(folder: Path, root: Path, machine: str = HERE, key: str | None = None) -> dict[str, str]:
     """Keep all files below `root` in the archive of `folder`."""
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         return keep(archive, root, machine)
 
 
 def held(folder: Path, key: str | None = None) -> dict[tuple[str, str, int], bytes]:
     """Everything an archive holds: by machine, path and number of the generation."""
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         return {
             (place.machine, name, one.number): archive.read(one.generation)
             for number, place in archive.origins().items()

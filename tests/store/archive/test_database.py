@@ -8,20 +8,20 @@ import pytest
 
 from tests.store.archive.making import clean
 from unspool.errors import Busy
-from unspool.store.archive import Archive, database
+from unspool.store.archive import ArchiveDatabase, database
 
 
 def test_links_in_the_path_lead_to_the_archive(tmp_path: Path) -> None:
     """A home that is a link, as on many machines, and a linked file are followed."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
-    with Archive.open(tmp_path / "link" / "kept") as archive:
+    with ArchiveDatabase.open(tmp_path / "link" / "kept") as archive:
         archive.note("said", "here")
-    with Archive.open(tmp_path / "real" / "kept", readonly=True) as archive:
+    with ArchiveDatabase.open(tmp_path / "real" / "kept", readonly=True) as archive:
         assert archive.meta("said") == "here"
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "archive.db").symlink_to(tmp_path / "real" / "kept" / "archive.db")
-    with Archive.open(tmp_path / "other", readonly=True) as archive:
+    with ArchiveDatabase.open(tmp_path / "other", readonly=True) as archive:
         assert archive.meta("said") == "here"
 
 
@@ -39,7 +39,7 @@ def test_an_archive_that_another_process_makes_meanwhile_is_no_damaged_one(
                 db.exec_trace = None
                 monkeypatch.setattr(database, "open_connection", opened)
                 with suppress(Busy):
-                    Archive.open(tmp_path).close()
+                    ArchiveDatabase.open(tmp_path).close()
             return True
 
         db.exec_trace = trace
@@ -47,5 +47,5 @@ def test_an_archive_that_another_process_makes_meanwhile_is_no_damaged_one(
 
     monkeypatch.setattr(database, "_WAIT_MS", 20)
     monkeypatch.setattr(database, "open_connection", interrupted)
-    Archive.open(tmp_path).close()
+    ArchiveDatabase.open(tmp_path).close()
     clean(tmp_path)

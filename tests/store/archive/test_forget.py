@@ -6,7 +6,7 @@ import pytest
 
 from tests.store.archive.making import clean, held, kept, lines, text, write
 from unspool.errors import Ambiguous, NotFound
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.chain import name_digest
 from unspool.store.archive.forget import (
     files_by_session,
@@ -49,13 +49,13 @@ def folder(root: Path, tmp_path: Path) -> Path:
     write(root, "one/log", lines(5, 50))
     later.write_bytes(data)
     kept(folder, root)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert archive.db.execute("SELECT count(*) FROM pack WHERE base IS NOT NULL").get > 0
     return folder
 
 
 def forgotten(folder: Path, session: str, key: str | None = None) -> None:
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         _, files = find_session_files(archive, session, belongs)
         proof = forget(archive, files)
         assert proof.found == 0, proof
@@ -71,7 +71,7 @@ def test_nothing_of_a_session_is_left(folder: Path, session: str) -> None:
     assert after == {name: data for name, data in before.items() if belongs("", name[1]) != session}
     clean(folder)
     raw = (folder / "archive.db").read_bytes()
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         everything = raw + b"".join(archive.unpacked(pack) for (pack,) in archive.db.execute("SELECT id FROM pack"))
     for (_, name, _), data in before.items():
         if belongs("", name) == session and data != SHARED:
@@ -85,7 +85,7 @@ def test_nothing_of_a_session_is_left(folder: Path, session: str) -> None:
 
 def test_the_proof_can_fail(folder: Path) -> None:
     """What is still there is found by it: in packs of nobody, in the file, beside it."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         files = find_session_files(archive, "three", belongs)[1]
         sought = take_samples(archive, [one.kept.file for one in files])
         data = archive.read(files[0].kept.generation)
@@ -101,7 +101,7 @@ def test_a_broken_archive_that_was_put_aside_is_looked_through_too(folder: Path)
     """It is as much of the folder as the one that is used."""
     aside = folder / "archive.db.damaged-1"
     aside.write_bytes((folder / "archive.db").read_bytes())
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         proof = forget(archive, find_session_files(archive, "three", belongs)[1])
     assert proof.found > 3
     assert proof.where == (str(aside),)
@@ -109,7 +109,7 @@ def test_a_broken_archive_that_was_put_aside_is_looked_through_too(folder: Path)
 
 def test_the_packed_bytes_are_looked_for_too(folder: Path) -> None:
     """Compressed, nothing could be read in free pages that was not removed: so the packed form is sought as well."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         files = find_session_files(archive, "three", belongs)[1]
         sought = take_samples(archive, [one.kept.file for one in files])
         archive.db.pragma("secure_delete", "OFF")
@@ -121,7 +121,7 @@ def test_the_packed_bytes_are_looked_for_too(folder: Path) -> None:
 
 def test_what_would_go_is_told_before(folder: Path, root: Path) -> None:
     """Files, generations, bytes, and what other sessions share."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         rows = {row.path: row for row in files_to_forget(archive, find_session_files(archive, "one", belongs)[1])}
     assert set(rows) == {"one/log", "one/shared"}
     assert rows["one/log"].generations == 2
@@ -133,7 +133,7 @@ def test_what_would_go_is_told_before(folder: Path, root: Path) -> None:
 def test_a_tombstone_knows_the_name_and_does_not_tell_it(folder: Path) -> None:
     """A file of that name is known to be forgotten, until it is unburied."""
     forgotten(folder, "one")
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert archive.graves().hold("one/log")
         assert name_digest(archive.salt, "one/log") in archive.buried()
         assert not archive.graves().hold("two/log")
@@ -154,7 +154,7 @@ def test_numbers_of_packs_are_not_used_again(folder: Path, root: Path) -> None:
     """Whoever has the archive open does not take a new pack for one that he knew."""
     write(root, "five/log", text(55, 10_000))
     kept(folder, root)
-    with Archive.open(folder) as reader:
+    with ArchiveDatabase.open(folder) as reader:
         assert reader.read(reader.kept(1)["five/log"].generation) == text(55, 10_000)
         forgotten(folder, "five")
         (root / "five/log").unlink()
@@ -166,7 +166,7 @@ def test_numbers_of_packs_are_not_used_again(folder: Path, root: Path) -> None:
 
 def test_a_session_is_found_by_the_beginning_of_its_id(folder: Path) -> None:
     """Exactly, by its first characters, or not at all."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert find_session_files(archive, "th", belongs)[0] == "three"
         assert find_session_files(archive, "two", belongs)[0] == "two"
         assert set(files_by_session(archive, belongs)) == {"one", "two", "three"}

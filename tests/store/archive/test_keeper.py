@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.store.archive.making import HERE, clean, held, keep, kept, lines, origin, text, write
 from tests.thorough import tries
-from unspool.store.archive import Archive, FileStatus, Keeper
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper
 from unspool.store.archive.line_filter import CUT
 from unspool.store.archive.packs import PACK
 
@@ -36,7 +36,7 @@ def test_a_file_comes_back_as_it_was(root: Path, folder: Path) -> None:
     data = text(1, 100_000)
     write(root, "a/b.jsonl", data)
     assert kept(folder, root) == {"a/b.jsonl": "new"}
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         one = archive.kept(1)["a/b.jsonl"]
         assert archive.read(one.generation) == data == b"".join(archive.stream(one.generation))
         assert archive.read(one.generation, 777, 1234) == data[777 : 777 + 1234]
@@ -53,7 +53,7 @@ def test_a_file_that_grew_is_the_same_generation(root: Path, folder: Path) -> No
     write(root, "a", first)
     kept(folder, root)
     write(root, "a", first + more)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert keep(archive, root) == {"a": "grown"}
         assert [piece.size for piece in archive.pieces(1)] == [50_000, 700]
     assert generations(folder, "a") == [first + more]
@@ -79,15 +79,15 @@ def test_a_file_that_vanished_stays_and_may_come_back(root: Path, folder: Path) 
     kept(folder, root)
     path.unlink()
     kept(folder, root)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         first = archive.kept(1)["a"].gone
         assert first is not None
     kept(folder, root)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert archive.kept(1)["a"].gone == first
     write(root, "a", data)
     assert kept(folder, root) == {"a": "same"}
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert archive.kept(1)["a"].gone is None
     assert generations(folder, "a") == [data]
     clean(folder)
@@ -120,7 +120,7 @@ def test_a_file_that_was_kept_within_a_tick_of_its_change_is_looked_at_again(
     path = write(root, "a", b"one content")
     status = FileStatus(len(b"one content"), 1_700_000_000_000_000_000, 1_700_000_000_000_000_000, 7)
     monkeypatch.setattr(time, "time_ns", lambda: status.changed + passed)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         number = archive.origin(origin(root))
         with Keeper(archive) as keeper:
             keeper.keep(number, "a", path, status, None)
@@ -136,7 +136,7 @@ def test_a_file_that_changes_while_it_is_read(root: Path, folder: Path) -> None:
     data = text(1, 9000)
     path = write(root, "a", data)
     status = FileStatus.of(path.stat())
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         number = archive.origin(origin(root))
         with Keeper(archive) as keeper:
             assert keeper.keep(number, "a", path, status._replace(size=4000), None) == "new"
@@ -173,7 +173,7 @@ def test_a_file_larger_than_packs(root: Path, folder: Path) -> None:
     kept(folder, root)
     write(root, "a", data)
     assert kept(folder, root) == {"a": "grown"}
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert len({piece.pack for piece in archive.pieces(1)}) >= 3
         assert archive.read(1) == data
         assert archive.read(1, PACK - 10, 20) == data[PACK - 10 : PACK + 10]
@@ -191,7 +191,7 @@ def test_equal_content_is_stored_once(root: Path, folder: Path) -> None:
     size = (folder / "archive.db").stat().st_size
     write(root, "d", data)
     kept(folder, root)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert archive.db.execute("SELECT sum(size) FROM pack").get == len(data) + PACK - CUT
     assert (folder / "archive.db").stat().st_size - size < 20_000
     assert held(folder)[HERE, "d", 1] == data
@@ -206,7 +206,7 @@ def test_a_near_copy_is_compressed_against_the_first(root: Path, folder: Path) -
     size = (folder / "archive.db").stat().st_size
     write(root, "b", first.replace(b'"text"', b'"words"'))
     kept(folder, root)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert archive.db.execute("SELECT count(*) FROM pack WHERE base IS NOT NULL").get == 1
     assert (folder / "archive.db").stat().st_size - size < size / 3
     assert held(folder)[HERE, "b", 1] == first.replace(b'"text"', b'"words"')
@@ -216,7 +216,7 @@ def test_a_near_copy_is_compressed_against_the_first(root: Path, folder: Path) -
 def test_two_keepers_do_not_keep_a_file_twice(root: Path, folder: Path) -> None:
     """What the caller knew may be old: another process may have kept the file since."""
     path = write(root, "a", text(1, 5000))
-    with Archive.open(folder) as one, Archive.open(folder) as other:
+    with ArchiveDatabase.open(folder) as one, ArchiveDatabase.open(folder) as other:
         number, stale = one.origin(origin(root)), one.kept(1)
         assert keep(other, root) == {"a": "new"}
         with Keeper(one) as keeper:
@@ -256,7 +256,7 @@ def test_a_file_that_fails_halfway_harms_nothing(root: Path, folder: Path) -> No
     data = text(1, 4 * CUT)
     path = write(root, "a", data)
     write(root, "b", text(2, 100))
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         number = archive.origin(origin(root))
         with Keeper(archive) as keeper:
             with pytest.raises(OSError, match="Input/output"):
@@ -274,7 +274,7 @@ def test_what_failed_is_taken_back(root: Path, folder: Path) -> None:
     write(root, "a", text(1, 5000))
     kept(folder, root)
     write(root, "b", text(2, 5000))
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         with pytest.raises(KeyError), Keeper(archive) as keeper:
             dict[str, str]()[keeper.keep(1, "b", root / "b", FileStatus.of((root / "b").stat()), None)]
         assert set(archive.kept(1)) == {"a"}

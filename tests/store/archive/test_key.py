@@ -12,7 +12,7 @@ import pytest
 
 from tests.store.archive.making import clean, held, kept, text, write
 from unspool.errors import NotFound, Unreadable, UsageProblem
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.keys import RawKey, check_length, find_key, find_new_key, is_encrypted, is_weak, needed_key
 from unspool.store.archive.salvage import convert
 from unspool.store.sync import sync
@@ -51,7 +51,7 @@ def test_nothing_is_readable_without_the_key(folder: Path) -> None:
     assert not [word for word in (NEEDLE[:12], b"projects", b"CREATE TABLE", b"SQLite") if word in raw]
     for wrong in (None, "sesam"):
         with pytest.raises(Unreadable, match=r"encrypted|key is wrong"):
-            Archive.open(folder, key=wrong)
+            ArchiveDatabase.open(folder, key=wrong)
     assert (folder / "archive.db").read_bytes() == raw
     kept(folder, folder.parent / "source", key="sesame")
     clean(folder, "sesame")
@@ -70,7 +70,7 @@ def test_a_damaged_archive_is_not_converted(folder: Path) -> None:
 
 def test_a_process_that_waits_does_not_write_into_the_old_file(folder: Path) -> None:
     """Whoever had the archive open when it was replaced is stopped, rather than keeping files in nothing."""
-    with Archive.open(folder) as late:
+    with ArchiveDatabase.open(folder) as late:
         late.kept(1)
         convert(folder, None, "sesame")
         with pytest.raises(apsw.Error):
@@ -141,7 +141,7 @@ def test_conversion_that_is_killed_leaves_one_of_the_two(folder: Path) -> None:
 def weakened(folder: Path, key: str) -> None:
     """The archive of a folder as an older version encrypted it: the cipher stretches the passphrase by itself."""
     convert(folder, None, key)
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         archive.db.pragma("rekey", str(key))
     assert is_weak(folder / "archive.db")
 
@@ -208,7 +208,7 @@ def test_an_old_archive_that_is_killed_while_it_is_made_strong_opens_with_the_sa
 
 def test_a_damaged_old_archive_stays_and_is_still_synced(folder: Path) -> None:
     weakened(folder, "sesame")
-    with Archive.open(folder, key="sesame") as archive:
+    with ArchiveDatabase.open(folder, key="sesame") as archive:
         archive.db.execute("UPDATE piece SET digest = zeroblob(32)")
     sync(folder, [folder.parent / "source"], key="sesame")
     assert is_weak(folder / "archive.db")

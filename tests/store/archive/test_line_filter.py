@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.archive.making import clean, origin
-from unspool.store.archive import Archive, FileStatus, Keeper
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper
 from unspool.store.archive.line_filter import CUT, FilteredFile, cut_pieces, split_lines
 
 LINES = st.lists(st.sampled_from([b"keep one\n", b"drop\n", b"\n", b"keep two, and more of it\n"]), max_size=30)
@@ -54,7 +54,7 @@ def test_pieces_are_cut_where_files_are_cut() -> None:
 def test_a_growing_file_stays_one_generation_without_its_dropped_lines(lines: list[bytes], sizes: list[int]) -> None:
     """Whatever moment of a line it is looked at: what is not whole yet waits."""
     data = b"".join(lines)
-    with TemporaryDirectory() as scratch, Archive.open(Path(scratch, "archive")) as archive:
+    with TemporaryDirectory() as scratch, ArchiveDatabase.open(Path(scratch, "archive")) as archive:
         path = Path(scratch, "list")
         number = archive.origin(origin(Path(scratch)))
         for size in [*sorted(sizes), len(data)]:
@@ -77,7 +77,7 @@ def test_what_is_kept_of_it_is_proved_like_anything(tmp_path: Path) -> None:
     path, folder = tmp_path / "list", tmp_path / "archive"
     path.write_bytes(b"drop\nkeep one\n" * 200_000)
     sieved = FilteredFile(path, path.stat().st_size, drops)
-    with Archive.open(folder) as archive, Keeper(archive) as keeper:
+    with ArchiveDatabase.open(folder) as archive, Keeper(archive) as keeper:
         number = archive.origin(origin(tmp_path))
         status = FileStatus.of(path.stat())._replace(size=sieved.size)
         assert keeper.keep(number, "list", sieved, status, None) == "new"

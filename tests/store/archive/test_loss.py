@@ -17,7 +17,7 @@ import pytest
 from tests.store.archive.making import HERE, clean, held, kept, lines, origin, text, write
 from tests.thorough import tries
 from unspool.errors import Busy, NoRoom, NotFound, Unreadable, UnspoolError
-from unspool.store.archive import Archive, FileStatus, Keeper, database
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper, database
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
 
@@ -27,7 +27,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from tests.store.archive.making import keep, lines
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.pack_writer import tidy_packs
 
 root, folder = Path(sys.argv[1]), Path(sys.argv[2])
@@ -38,7 +38,7 @@ for step in range(100000):
             stream.write(lines(seed * 1000 + step, 30))
     if step % 7 == 3:
         (root / "c").write_bytes(lines(seed * 1000 + step, 40))
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         keep(archive, root)
         tidy_packs(archive, 20)
     sizes = {name: (root / name).stat().st_size for name in ("a", "b")}
@@ -64,7 +64,7 @@ def test_killed_again_and_again(tmp_path: Path, repository: Path) -> None:
         journal = folder / "archive.db-journal"
         met += journal.exists() and journal.stat().st_size > 0
         if number % 4 == 0:
-            with Archive.open(folder, readonly=True) as reader:
+            with ArchiveDatabase.open(folder, readonly=True) as reader:
                 assert "a" in reader.kept(1)
         if number % 3 == 0 or number == KILLS - 1:
             clean(folder)
@@ -80,7 +80,7 @@ def test_killed_again_and_again(tmp_path: Path, repository: Path) -> None:
 
 
 def last(folder: Path, name: str) -> bytes:
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         return archive.read(archive.kept(1)[name].generation)
 
 
@@ -130,7 +130,7 @@ def test_a_small_disk_is_full(tmp_path: Path) -> None:
         kept(disk / "archive", root)
         before = held(disk / "archive")
         path = write(root, "b", random.Random(1).randbytes(3_000_000))
-        with Archive.open(disk / "archive") as archive:
+        with ArchiveDatabase.open(disk / "archive") as archive:
             keeper = Keeper(archive)
             keeper.keep(1, "b", path, FileStatus.of(path.stat()), None)
             with pytest.raises(NoRoom, match="room"):
@@ -152,8 +152,8 @@ def test_a_disk_that_is_read_only(tmp_path: Path) -> None:
         kept(folder, root)
         subprocess.run(["/bin/mount", "-o", "remount,ro", str(disk)], check=True)
         with pytest.raises(Unreadable, match="Cannot write"):
-            Archive.open(folder)
-        with Archive.open(folder, readonly=True) as archive:
+            ArchiveDatabase.open(folder)
+        with ArchiveDatabase.open(folder, readonly=True) as archive:
             assert archive.read(1) == text(1, 1000)
         clean(folder)
 
@@ -166,7 +166,7 @@ def test_a_locked_archive_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     kept(folder, root)
     before = held(folder)
     path = write(root, "b", text(2, 1000))
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         other = apsw.Connection(str(folder / "archive.db"))
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(Busy, match="another process"), Keeper(archive) as keeper:
@@ -185,7 +185,7 @@ def test_a_reader_that_does_not_let_go(tmp_path: Path, monkeypatch: pytest.Monke
     write(root, "a", text(1, 1000))
     kept(folder, root)
     path = write(root, "b", text(2, 1000))
-    with Archive.open(folder) as archive, Archive.open(folder, readonly=True) as reader:
+    with ArchiveDatabase.open(folder) as archive, ArchiveDatabase.open(folder, readonly=True) as reader:
         reader.db.execute("BEGIN")
         reader.kept(1)
         keeper = Keeper(archive)
@@ -226,8 +226,8 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         if os.access(folder, os.W_OK):
             pytest.skip("root may write everywhere")
         with pytest.raises(Unreadable, match="Cannot write"):
-            Archive.open(folder)
-        with Archive.open(folder, readonly=True) as archive:
+            ArchiveDatabase.open(folder)
+        with ArchiveDatabase.open(folder, readonly=True) as archive:
             assert archive.read(1) == next(iter(before.values()))
         clean(folder)
     finally:
@@ -239,7 +239,7 @@ def test_no_folder_can_be_made(tmp_path: Path) -> None:
     """A file where the folder should be."""
     write(tmp_path, "archive", b"")
     with pytest.raises(Unreadable, match="Cannot write the archive"):
-        Archive.open(tmp_path / "archive")
+        ArchiveDatabase.open(tmp_path / "archive")
 
 
 def test_something_else_is_not_taken_for_an_archive(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_something_else_is_not_taken_for_an_archive(tmp_path: Path) -> None:
         make(folder / "archive.db")
         data = (folder / "archive.db").read_bytes()
         with pytest.raises(UnspoolError, match=error):
-            Archive.open(folder)
+            ArchiveDatabase.open(folder)
         assert (folder / "archive.db").read_bytes() == data
 
 
@@ -263,8 +263,8 @@ def test_an_empty_file_is_an_archive_to_be(tmp_path: Path) -> None:
     """A process killed as it made the archive leaves an empty file: readers say so, the next writer goes on."""
     write(tmp_path, "archive.db", b"")
     with pytest.raises(NotFound, match="sync"):
-        Archive.open(tmp_path, readonly=True)
-    Archive.open(tmp_path).close()
+        ArchiveDatabase.open(tmp_path, readonly=True)
+    ArchiveDatabase.open(tmp_path).close()
     clean(tmp_path)
 
 
@@ -287,6 +287,6 @@ def test_damage_met_on_the_way_is_told(tmp_path: Path) -> None:
 
 
 def _newer(path: Path) -> None:
-    with Archive.open(path.parent) as archive:
+    with ArchiveDatabase.open(path.parent) as archive:
         archive.origin(origin(path))
         archive.db.pragma("user_version", 99)

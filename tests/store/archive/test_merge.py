@@ -10,7 +10,7 @@ from tests.store.archive.making import HERE, age, clean, held, kept, text, write
 from tests.store.archive.test_forget import belongs
 from tests.thorough import tries
 from unspool.errors import Unreadable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.forget import find_session_files, forget
 from unspool.store.archive.merge import MergeReport, merge_archives
 from unspool.store.archive.salvage import TABLES, Row, table_rows
@@ -19,13 +19,13 @@ THERE = "that machine"
 
 
 def merged(folder: Path, other: Path) -> MergeReport:
-    with Archive.open(folder) as archive, Archive.open(other, readonly=True) as there:
+    with ArchiveDatabase.open(folder) as archive, ArchiveDatabase.open(other, readonly=True) as there:
         return merge_archives(archive, there)
 
 
 def stored(folder: Path) -> list[Row]:
     """Every row of an archive."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         return [row for table in TABLES for row in table_rows(archive.db, table)]
 
 
@@ -109,7 +109,7 @@ def test_tombstones_of_both_sides_hold(root: Path, one: Path, two: Path, tmp_pat
     kept(one, root)
     kept(two, root)
     for folder, name in ((one, "a"), (two, "b")):
-        with Archive.open(folder) as archive:
+        with ArchiveDatabase.open(folder) as archive:
             forget(archive, find_session_files(archive, name, belongs)[1])
     done = merged(one, two)
     assert (done.forgotten, done.forgotten_there, done.buried) == (1, ("b/log",), 0)
@@ -120,7 +120,7 @@ def test_tombstones_of_both_sides_hold(root: Path, one: Path, two: Path, tmp_pat
     done = merged(fresh, two)
     assert (done.files, done.forgotten, done.forgotten_there) == (0, 1, ("b/log",))
     assert merged(fresh, one) == MergeReport(buried=0)
-    with Archive.open(fresh) as archive:
+    with ArchiveDatabase.open(fresh) as archive:
         assert [archive.graves().hold(f"{name}/log") for name in "abc"] == [True, False, False]
     for folder in (one, two, fresh):
         clean(folder)
@@ -134,7 +134,7 @@ def test_damage_is_not_taken_over(root: Path, one: Path, two: Path) -> None:
     write(root, "c/log", text(3, 3000))
     kept(two, root, THERE)
     before = held(one)
-    with Archive.open(two) as archive:
+    with ArchiveDatabase.open(two) as archive:
         archive.db.execute("UPDATE piece SET place = place + 1 WHERE generation = 2")
     with pytest.raises(Unreadable, match="damaged"):
         merged(one, two)

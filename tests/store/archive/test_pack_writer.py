@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from tests.store.archive.making import clean, held, keep, kept, lines, text, write
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.pack_writer import MANY, tidy_packs
 
 
 def growing(folder: Path, root: Path, steps: int) -> None:
     """Keep two logs after every few lines, and copies of one."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         for step in range(steps):
             for name in ("a", "b"):
                 with (root / name).open("ab") as stream:
@@ -20,7 +20,7 @@ def growing(folder: Path, root: Path, steps: int) -> None:
 
 
 def counts(folder: Path) -> tuple[int, int]:
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         packs = archive.db.execute("SELECT count(*) FROM pack").get
         return packs, archive.db.execute("SELECT count(*) FROM piece").get
 
@@ -32,7 +32,7 @@ def test_small_packs_are_joined(tmp_path: Path) -> None:
     growing(folder, root, MANY + 20)
     before, (packs, pieces) = held(folder), counts(folder)
     assert packs > MANY
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert tidy_packs(archive) > MANY
         assert tidy_packs(archive) == 0
     after, fewer = held(folder), counts(folder)
@@ -51,7 +51,7 @@ def test_few_small_packs_are_left_alone(tmp_path: Path) -> None:
     root.mkdir()
     growing(folder, root, 5)
     whole = (folder / "archive.db").read_bytes()
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         assert tidy_packs(archive) == 0
     assert (folder / "archive.db").read_bytes() == whole
 
@@ -63,7 +63,7 @@ def test_a_damaged_pack_is_not_made_to_look_whole(tmp_path: Path) -> None:
     for number in range(5):
         write(root, f"{number}", text(number, 500))
         kept(folder, root)
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         archive.db.execute("UPDATE piece SET digest = zeroblob(32) WHERE generation = 2")
         assert tidy_packs(archive, 2) == 0
         assert archive.db.execute("SELECT count(*) FROM pack").get == 5
@@ -74,7 +74,7 @@ def test_a_reader_does_not_notice(tmp_path: Path) -> None:
     root, folder = tmp_path / "source", tmp_path / "archive"
     root.mkdir()
     growing(folder, root, 30)
-    with Archive.open(folder) as reader, Archive.open(folder) as writer:
+    with ArchiveDatabase.open(folder) as reader, ArchiveDatabase.open(folder) as writer:
         stream = reader.stream(reader.kept(1)["a"].generation)
         got = next(stream)
         assert tidy_packs(writer, 5) > 5

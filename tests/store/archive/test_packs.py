@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.archive.making import keep, lines, text, write
 from unspool.errors import Unreadable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.packs import Pack, PackCache, PickJob, WantedLine, compress, pick_lines
 
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     write(root, "long", long)
     first = lines(9, 9_000)
     write(root, "resumed", first)
-    with Archive.open(tmp_path / "archive") as archive:
+    with ArchiveDatabase.open(tmp_path / "archive") as archive:
         keep(archive, root)
         write(root, "resumed-again", first.replace(b'"text"', b'"said"'))
         keep(archive, root)
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def test_ready_lines_are_those_of_the_files(folder: Path) -> None:
     """Asked once, and again, when packs are opened; and where a place is not the beginning of a line."""
     chosen = random.Random(1)
-    with Archive.open(folder / "archive", readonly=True) as archive:
+    with ArchiveDatabase.open(folder / "archive", readonly=True) as archive:
         wanted = {}
         for path, kept in archive.kept(1).items():
             data = (folder / "source" / path).read_bytes()
@@ -71,7 +71,7 @@ def test_a_pack_that_is_asked_for_again_is_opened_while_there_is_room() -> None:
 
 def test_a_damaged_pack_is_told_of_when_its_line_is_read(folder: Path) -> None:
     """Lines of other packs are ready all the same."""
-    with Archive.open(folder / "archive") as archive:
+    with ArchiveDatabase.open(folder / "archive") as archive:
         kept = archive.kept(1)
         broken, whole = kept["small-0"].generation, kept["long"].generation
         pack = archive.pieces(broken)[0].pack

@@ -8,7 +8,7 @@ import pytest
 from tests.store.archive.making import kept, origin, text, write
 from tests.store.archive.test_forget import belongs
 from unspool.errors import Exists, UsageProblem
-from unspool.store.archive import Archive, FileStatus, Keeper
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper
 from unspool.store.archive.forget import find_session_files
 from unspool.store.archive.restore import RestoredFile, RestoreOptions, path_inside, restore
 
@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def restored(root: Path, to: Path | None, wish: RestoreOptions = RestoreOptions()) -> list[RestoredFile]:  # noqa: B008  a value
-    with Archive.open(root.parent / "archive", readonly=True) as archive:
+    with ArchiveDatabase.open(root.parent / "archive", readonly=True) as archive:
         return restore(archive, find_session_files(archive, "s", belongs)[1], to, wish)
 
 
@@ -105,10 +105,10 @@ def test_no_link_leads_out(root: Path, tmp_path: Path) -> None:
 def test_a_hostile_archive_writes_nothing(root: Path, tmp_path: Path) -> None:
     """One bad path, and none of the session's files is written."""
     folder = tmp_path / "hostile"
-    with Archive.open(folder) as archive, Keeper(archive) as keeper:
+    with ArchiveDatabase.open(folder) as archive, Keeper(archive) as keeper:
         number = archive.origin(origin(root))
         for name in ("s/good", "s/../../../bad"):
             keeper.keep(number, name, root / "s/log", FileStatus.of((root / "s/log").stat()), None)
-    with Archive.open(folder) as archive, pytest.raises(UsageProblem):
+    with ArchiveDatabase.open(folder) as archive, pytest.raises(UsageProblem):
         restore(archive, find_session_files(archive, "s", belongs)[1], tmp_path / "out", RestoreOptions())
     assert not (tmp_path / "out").exists()

@@ -8,7 +8,7 @@ import pytest
 from tests.store.archive.making import HERE, clean, held, keep, lines, write
 from tests.store.archive.test_forget import belongs
 from tests.thorough import tries
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.forget import files_by_session, find_session_files, forget
 from unspool.store.archive.merge import merge_archives
 from unspool.store.archive.pack_writer import tidy_packs
@@ -44,7 +44,7 @@ class World:
 
     def sync(self) -> None:
         """Keep all that was not forgotten."""
-        with Archive.open(self.one) as archive:
+        with ArchiveDatabase.open(self.one) as archive:
             graves = archive.graves()
             hidden = [path for path in self.root.rglob("*") if path.is_file() and graves.hold(self.name(path))]
             for path in hidden:
@@ -65,23 +65,23 @@ class World:
         return path.relative_to(self.root).as_posix()
 
     def backup(self) -> None:
-        with Archive.open(self.two) as other, Archive.open(self.one, readonly=True) as archive:
+        with ArchiveDatabase.open(self.two) as other, ArchiveDatabase.open(self.one, readonly=True) as archive:
             merge_archives(other, archive)
 
     def back(self) -> None:
         """What the backup has, this has too: nothing may change but what was never here."""
         if not self.two.exists():
             return
-        with Archive.open(self.one) as archive, Archive.open(self.two, readonly=True) as other:
+        with ArchiveDatabase.open(self.one) as archive, ArchiveDatabase.open(self.two, readonly=True) as other:
             done = merge_archives(archive, other)
         assert (done.files, done.generations, done.grown) == (0, 0, 0)
 
     def tidy(self) -> None:
-        with Archive.open(self.one) as archive:
+        with ArchiveDatabase.open(self.one) as archive:
             tidy_packs(archive, self.chosen.randrange(4))
 
     def forget(self) -> None:
-        with Archive.open(self.one) as archive:
+        with ArchiveDatabase.open(self.one) as archive:
             known = sorted(files_by_session(archive, belongs))
             if len(known) < 3:
                 return

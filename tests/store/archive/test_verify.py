@@ -10,7 +10,7 @@ import zstandard
 from tests.store.archive.making import HERE, clean, held, kept, lines, text, write
 from tests.thorough import some
 from unspool.errors import NotFound, Unreadable, UnspoolError
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.packs import PACK
 from unspool.store.archive.page_checksums import PAGE, mend_page, page_fits
 from unspool.store.archive.repair import repair_archive
@@ -45,7 +45,7 @@ def filled(root: Path, folder: Path, key: str | None) -> Path:
     kept(folder, root, key=key)
     write(root, "projects/b/four.jsonl", text(5, 20_000))
     kept(folder, root, key=key)
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         archive.db.execute("CREATE TABLE more(x)")
         archive.db.execute("INSERT INTO more VALUES(zeroblob(100000))")
         archive.db.execute("DROP TABLE more")
@@ -172,7 +172,7 @@ def test_what_is_lost_is_named_and_the_rest_is_readable(folder: Path, root: Path
 def spoil_pack(folder: Path, pack: int) -> None:
     """Overwrite a good part of the middle of a pack in the file."""
     path = folder / "archive.db"
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         data = archive.db.execute("SELECT data FROM pack WHERE id = ?", (pack,)).get
     whole = path.read_bytes()
     sample = data[len(data) // 2 : len(data) // 2 + 48]
@@ -186,7 +186,7 @@ def spoil_pack(folder: Path, pack: int) -> None:
 def readable(folder: Path) -> dict[tuple[str, str, int], bytes]:
     """What can still be read of an archive."""
     found = {}
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         for name, last in archive.kept(1).items():
             for one in archive.generations(last.file):
                 try:
@@ -213,7 +213,7 @@ def test_a_destroyed_page_costs_no_more_than_it_must(folder: Path, root: Path, p
 def test_a_destroyed_first_page_costs_nothing(folder: Path, compacted: bool) -> None:
     """All archives have the same tables: a new first page makes everything readable again."""
     if compacted:
-        with Archive.open(folder) as archive:
+        with ArchiveDatabase.open(folder) as archive:
             archive.compact()
     before = held(folder)
     spoiled(folder / "archive.db", 0, PAGE)
@@ -241,7 +241,7 @@ def test_nothing_is_invented_to_be_clean(folder: Path) -> None:
     }
     whole = (folder / "archive.db").read_bytes()
     for harm, told in harms.items():
-        with Archive.open(folder) as archive:
+        with ArchiveDatabase.open(folder) as archive:
             archive.db.execute(harm)
         proof = verify_archive(folder)
         assert not proof.damaged_pages
@@ -259,20 +259,20 @@ def test_there_must_be_an_archive(tmp_path: Path) -> None:
 
 def test_reading_damage_is_an_error_not_wrong_bytes(folder: Path) -> None:
     """A pack that is not what was packed does not come out as something else."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         data = bytearray(archive.db.execute("SELECT data FROM pack WHERE id = 1").get)
         data[len(data) // 2] ^= 4
         archive.db.execute("UPDATE pack SET data = ? WHERE id = 1", (bytes(data),))
-    with Archive.open(folder) as archive, pytest.raises(Unreadable, match="verify"):
+    with ArchiveDatabase.open(folder) as archive, pytest.raises(Unreadable, match="verify"):
         archive.read(1)
 
 
 def test_a_bomb_is_not_unpacked(folder: Path) -> None:
     """A pack that claims to be larger than any is refused before memory is given to it."""
     bomb = zstandard.ZstdCompressor().compress(bytes(PACK * 4))
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         archive.db.execute("UPDATE pack SET data = ?, size = ? WHERE id = 1", (bomb, PACK * 4))
-    with Archive.open(folder) as archive, pytest.raises(Unreadable):
+    with ArchiveDatabase.open(folder) as archive, pytest.raises(Unreadable):
         archive.read(1)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.store.archive.making import clean, held, kept, text, write
 from tests.store.archive.version1 import BURIED, FIXTURE, GONE, HELD, LAPTOP, build, unpacked
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.database import MIGRATIONS, VERSION
 
 
@@ -12,7 +12,7 @@ def test_version_1_is_whole(tmp_path: Path) -> None:
     """Every byte of every generation, gone files, tombstones, names that are no text; and not a byte was changed."""
     folder = unpacked(tmp_path)
     whole = (folder / "archive.db").read_bytes()
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         numbers = {origin: number for number, origin in archive.origins().items()}
         assert archive.kept(numbers[LAPTOP])[GONE].gone is not None
         assert archive.graves().hold(BURIED)

@@ -13,7 +13,7 @@ from unittest import mock
 import zstandard
 
 from tests.store.archive.making import lines, text
-from unspool.store.archive import Archive, FileStatus, Keeper, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper, Origin
 from unspool.store.archive.chain import name_digest
 
 FIXTURE = Path(__file__).parent / "fixtures" / "v1" / "archive.db.zst"
@@ -56,7 +56,7 @@ def build(folder: Path) -> None:
     with (
         mock.patch("time.time", return_value=1_794_000_000.0),
         mock.patch("uuid.uuid4", return_value="00000000-0000-4000-8000-000000000001"),
-        Archive.open(folder) as archive,
+        ArchiveDatabase.open(folder) as archive,
     ):
         for step, (origin, path, data) in enumerate(STEPS):
             source.write_bytes(data)

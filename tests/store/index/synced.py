@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.log_builder.builder import LogBuilder
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.index.exact_search import exact_search, regex_pattern, shell_calls, substring_pattern
 from unspool.store.index.query import parse_query
@@ -19,7 +19,7 @@ class Asked(NamedTuple):
     """An open archive with its index."""
 
     store: Index
-    archive: Archive
+    archive: ArchiveDatabase
 
     def words(self, question: str, **wanted: int) -> SearchResults:
         return search_index(self.store.db, self.archive, parse_query(question), SearchRequest(**wanted))
@@ -57,7 +57,7 @@ def kept(folder: Path, *logs: LogBuilder) -> Path:
 def asked(folder: Path, *logs: LogBuilder) -> Iterator[Asked]:
     """The archive of these logs, to be asked."""
     place = kept(folder, *logs)
-    with Archive.open(place, readonly=True) as archive, Index.open(place, readonly=True) as index:
+    with ArchiveDatabase.open(place, readonly=True) as archive, Index.open(place, readonly=True) as index:
         yield Asked(index, archive)
 
 

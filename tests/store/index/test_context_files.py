@@ -9,14 +9,17 @@ import pytest
 from tests.context_scene import ContextScene, ago
 from tests.store.sync.sessions import rested
 from unspool.errors import Ambiguous, NotFound
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.context_files import ContextFileIndex, ContextVersion, by_version, in_force
 from unspool.store.index.database import Index
 
 
 @contextmanager
 def known(scene: ContextScene) -> Iterator[ContextFileIndex]:
-    with Archive.open(scene.archive, readonly=True) as archive, Index.open(scene.archive, readonly=True) as index:
+    with (
+        ArchiveDatabase.open(scene.archive, readonly=True) as archive,
+        Index.open(scene.archive, readonly=True) as index,
+    ):
         yield ContextFileIndex(index.db, archive.origins())
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.context_scene import ContextScene, ago
 from tests.store.index.synced import Asked
 from unspool.errors import UsageProblem
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.index.results import SearchResults
 
@@ -41,7 +41,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContextScene]:
 
 @contextmanager
 def asked(scene: ContextScene) -> Iterator[Asked]:
-    with Archive.open(scene.archive, readonly=True) as archive, Index.open(scene.archive, readonly=True) as index:
+    with (
+        ArchiveDatabase.open(scene.archive, readonly=True) as archive,
+        Index.open(scene.archive, readonly=True) as index,
+    ):
         yield Asked(index, archive)
 
 

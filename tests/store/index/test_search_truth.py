@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.store.index.synced import Asked
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.sync import sync
 
@@ -21,7 +21,7 @@ def corpus(made_corpus: Callable[[int, int], Path]) -> Path:
 def asking(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     place = tmp_path_factory.mktemp("truth")
     assert sync(place, [corpus]).failures == []
-    with Archive.open(place, readonly=True) as archive, Index.open(place, readonly=True) as index:
+    with ArchiveDatabase.open(place, readonly=True) as archive, Index.open(place, readonly=True) as index:
         yield Asked(index, archive)
 
 

@@ -12,7 +12,7 @@ from unspool.demo import write_demo
 from unspool.figures import figures
 from unspool.figures.file_states import file_place, forward_slashes
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.index.schema import TOUCHES
 from unspool.store.index.touched_files import file_touches, find_files, sum_file, sum_files, sum_projects, touch_prompts
@@ -99,7 +99,10 @@ def test_the_index_and_a_session_read_whole_tell_the_same_lines(tmp_path: Path) 
             where = forward_slashes(file_place(file.path, session.cwd))
             expected[where, "+"] += file.added
             expected[where, "-"] += file.removed
-    with Index.open(tmp_path / "archive", readonly=True) as opened, Archive.open(tmp_path / "archive", readonly=True):
+    with (
+        Index.open(tmp_path / "archive", readonly=True) as opened,
+        ArchiveDatabase.open(tmp_path / "archive", readonly=True),
+    ):
         found: Counter[tuple[str, str]] = Counter()
         for path in {path for path, _ in expected}:
             for one in file_touches(opened.db, path, TOUCHES, 1000):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.log_builder.builder import LogBuilder
 from tests.store.sync.sessions import child, turn
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 
 Held = dict[tuple[str, int], bytes]
 """Bytes by path and number of the generation."""
@@ -120,7 +120,7 @@ class Changing:
 
 def held(folder: Path) -> Held:
     """Every generation that the archive of a folder holds, whole."""
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         return {
             (name, one.number): archive.read(one.generation)
             for number in archive.origins()

@@ -9,7 +9,7 @@ import apsw
 import msgspec
 
 from unspool.model import Overview
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -115,7 +115,7 @@ def _shortened(here: list[Any], there: list[Any]) -> tuple[list[Any], list[Any]]
 
 def generations_fit(folder: Path) -> None:
     """Every log in the index is the last generation that the archive holds of it, and no longer than that."""
-    with Index.open(folder, readonly=True) as index, Archive.open(folder, readonly=True) as archive:
+    with Index.open(folder, readonly=True) as index, ArchiveDatabase.open(folder, readonly=True) as archive:
         query = "SELECT session.origin, log.path, generation, log.size FROM log JOIN session ON session.id = session"
         for origin, path, generation, size in index.db.execute(f"{query} WHERE kind <> 'ghost'"):
             kept = archive.last(origin, path)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.log_builder.builder import LogBuilder
 from unspool.agents import AGENTS
-from unspool.store.archive import Archive, FileStatus, Keeper, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper, Origin
 from unspool.store.sync.doctor import CHECKS, Check, run_check
 from unspool.store.sync.doctor_scene import DAY, DoctorFinding, DoctorScene, archive_holding
 from unspool.store.sync.scan import sync_places
@@ -42,7 +42,7 @@ def put(path: Path, data: str | dict[str, Any], days: float = 0.0) -> Path:
 def keep(folder: Path, root: Path, origin: Origin | None = None) -> None:
     """Take every file of a source into the archive of a folder, as it stands."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with Archive.open(folder) as archive, Keeper(archive) as keeper:
+    with ArchiveDatabase.open(folder) as archive, Keeper(archive) as keeper:
         number = archive.origin(origin or sync_places([root])[0].origin)
         known = archive.kept(number)
         for one in AGENTS[0].kept_files(root):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.fakes import on_path, program
 from tests.store.sync.scenes import NOW, age, aged, keep, levels, put, seen
-from unspool.store.archive import Archive, database
+from unspool.store.archive import ArchiveDatabase, database
 from unspool.store.index.schema import VERSION
 from unspool.store.sync.archive_checks import check_archive, check_ghosts, check_index, check_room, check_watching
 from unspool.store.sync.service import plan as hooks
@@ -49,7 +49,7 @@ def test_what_is_no_archive_is_bad(data: bytes, place: Path) -> None:
 
 def test_an_archive_that_is_being_written_is_only_busy(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_WAIT_MS", 20)
-    with Archive.open(place) as other:
+    with ArchiveDatabase.open(place) as other:
         other.db.execute("BEGIN EXCLUSIVE")
         (finding,) = seen(check_archive, place)
     assert (finding.level, "Another process" in finding.message) == ("note", True)
@@ -57,7 +57,7 @@ def test_an_archive_that_is_being_written_is_only_busy(place: Path, monkeypatch:
 
 
 def test_an_encrypted_archive_is_not_taken_for_a_good_one(tmp_path: Path) -> None:
-    with Archive.open(tmp_path / "archive", key="secret"):
+    with ArchiveDatabase.open(tmp_path / "archive", key="secret"):
         pass
     found = seen(check_archive, tmp_path / "archive")
     assert "bad" in levels(found)

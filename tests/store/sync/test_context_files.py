@@ -10,7 +10,7 @@ import pytest
 
 from tests.context_scene import ContextScene, ago
 from tests.store.sync.sessions import rested
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.forget import LinesToForget, SessionFile, forget
 from unspool.store.archive.merge import merge_archives
 from unspool.store.archive.verify import verify_archive
@@ -35,14 +35,14 @@ def scene(home: Path) -> ContextScene:
 def files(scene: ContextScene, folder: Path | None = None) -> dict[str, KnownContextFile]:
     """The context files that the index knows, by their paths below the home."""
     place = folder or scene.archive
-    with Archive.open(place, readonly=True) as archive, Index.open(place, readonly=True) as index:
+    with ArchiveDatabase.open(place, readonly=True) as archive, Index.open(place, readonly=True) as index:
         known = ContextFileIndex(index.db, archive.origins()).files()
     return {os.path.relpath(one.place, scene.home): one for one in known}
 
 
 def texts(scene: ContextScene, path: Path, folder: Path | None = None) -> list[str]:
     """What each kept version of a file says, the oldest first."""
-    with Archive.open(folder or scene.archive, readonly=True) as archive:
+    with ArchiveDatabase.open(folder or scene.archive, readonly=True) as archive:
         for number, origin in archive.origins().items():
             for name, versions in archive.versions(number).items():
                 if whole_path(origin, name) == str(path):
@@ -209,7 +209,7 @@ def test_a_forgotten_context_file_does_not_come_back_and_others_of_its_name_stay
             folder / "CLAUDE.md", f"The password of {folder.name} is hunter2 and nobody must ever know it.", ago(3)
         )
     scene.sync()
-    with Archive.open(scene.archive) as archive:
+    with ArchiveDatabase.open(scene.archive) as archive:
         number, origin = next(pair for pair in archive.origins().items() if context_agent(pair[1]) == "")
         kept = archive.kept(number)[buried_name(origin, str(harbour / "CLAUDE.md"))]
         proof = forget(archive, [SessionFile(number, origin, kept)], (scene.archive / "index.db").unlink)
@@ -231,7 +231,7 @@ def test_merging_joins_versions_and_brings_back_nothing_that_was_forgotten(scene
                 scene.put(gone, f'{{"secret": "{words}"}}', ago(9 - number))
                 rested()
                 one.sync()
-    with Archive.open(scene.archive) as archive, Archive.open(other.archive, readonly=True) as there:
+    with ArchiveDatabase.open(scene.archive) as archive, ArchiveDatabase.open(other.archive, readonly=True) as there:
         number, origin = next(pair for pair in archive.origins().items() if context_agent(pair[1]) == "claude-code")
         assert origin.agent == f"{CONTEXT}:claude-code"
         kept = archive.kept(number)["settings.json"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, rested, write
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index, discard_index
 from unspool.store.index.query import parse_query
 from unspool.store.index.search import search_index
@@ -31,7 +31,7 @@ def ghosts(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def found(folder: Path, question: str) -> list[str]:
-    with Index.open(folder, readonly=True) as index, Archive.open(folder, readonly=True) as archive:
+    with Index.open(folder, readonly=True) as index, ArchiveDatabase.open(folder, readonly=True) as archive:
         return [one.session for one in search_index(index.db, archive, parse_query(question)).sessions]
 
 

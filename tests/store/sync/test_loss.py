@@ -16,7 +16,7 @@ from unspool.demo import write_demo
 from unspool.figures import figures
 from unspool.model import Overview
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.library import Library, SessionListing
 from unspool.store.library.kept_sessions import KeptSessions
 from unspool.store.sync import sync
@@ -63,7 +63,7 @@ def swept(root: Path) -> None:
 
 def last(folder: Path) -> dict[str, bytes]:
     """The last generation of every file that is kept, by path."""
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         (origin,) = archive.origins()
         return {path: archive.read(one.generation) for path, one in archive.kept(origin).items()}
 
@@ -218,7 +218,7 @@ def test_a_file_that_vanished_is_marked_and_unmarked_when_it_comes_back(tmp_path
 
 
 def gone(folder: Path, name: str) -> float | None:
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         kept = archive.last(1, name)
         assert kept is not None
         return kept.gone

@@ -10,7 +10,7 @@ from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, rested, write
 from tests.store.sync.test_ghost_rows import found, ghosts
 from unspool.cli.restore_cmd import forgettable_files
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.forget import forget, look_for_samples, take_samples, unbury
 from unspool.store.archive.merge import MergeReport, merge_archives
 from unspool.store.index.database import discard_index
@@ -37,7 +37,7 @@ def typed(root: Path, *lines: bytes, anew: bool = False) -> None:
 
 
 def forgotten(folder: Path, session: str) -> None:
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         its = own_prompts(archive, session)
         proof = forget(archive, its.alone, lambda: discard_index(folder), its.parts)
     assert (proof.found, proof.samples > 3) == (0, True)
@@ -45,7 +45,7 @@ def forgotten(folder: Path, session: str) -> None:
 
 
 def generations(folder: Path, path: str = "history.jsonl") -> list[bytes]:
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         last = archive.last(1, path)
         return [] if last is None else [archive.read(one.generation) for one in archive.generations(last.file)]
 
@@ -103,7 +103,7 @@ def test_the_index_is_the_same_made_anew(synced: Path, root: Path) -> None:
 def test_unburied_they_are_kept_again(synced: Path, root: Path) -> None:
     forgotten(synced, ONE)
     sync(synced, [root])
-    with Archive.open(synced) as archive:
+    with ArchiveDatabase.open(synced) as archive:
         assert unbury(archive, forgotten_names(ONE), ["history.jsonl"]) == 1
     sync(synced, [root])
     assert generations(synced)[-1] == OTHER + MINE
@@ -112,14 +112,14 @@ def test_unburied_they_are_kept_again(synced: Path, root: Path) -> None:
 
 
 def test_the_proof_can_fail(synced: Path) -> None:
-    with Archive.open(synced) as archive:
+    with ArchiveDatabase.open(synced) as archive:
         lines = {kept.generation: [MINE] for kept in archive.generations(own_prompts(archive, ONE).lists[0].kept.file)}
         assert (
             look_for_samples(archive, take_samples(archive, [], lines)).found == 0
         )  # it is still kept, and so no remains
         sought = take_samples(archive, [], lines)
     forgotten(synced, ONE)
-    with Archive.open(synced) as archive:
+    with ArchiveDatabase.open(synced) as archive:
         assert look_for_samples(archive, sought).found == 0
         (synced / "index.db").write_bytes(MINE)
         assert look_for_samples(archive, sought).found > 3
@@ -160,7 +160,7 @@ def test_a_session_that_is_forgotten_with_its_log_leaves_no_ghost(root: Path, fo
     write(root, [log])
     typed(root, MINE, OTHER)
     sync(folder, [root])
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         _, files, its = forgettable_files(archive, ONE[:6])
         assert forget(archive, files, lambda: discard_index(folder), its.parts).found == 0
     for name in log.tree():
@@ -173,7 +173,7 @@ def test_a_session_that_is_forgotten_with_its_log_leaves_no_ghost(root: Path, fo
 
 
 def merged(folder: Path, other: Path) -> MergeReport:
-    with Archive.open(folder) as archive, Archive.open(other, readonly=True) as theirs:
+    with ArchiveDatabase.open(folder) as archive, ArchiveDatabase.open(other, readonly=True) as theirs:
         done = merge_archives(archive, theirs, file_rules)
     clean(folder)
     return done
@@ -207,7 +207,7 @@ def test_a_new_file_of_a_forgotten_session_is_not_kept_either(root: Path, folder
     log = full("secret", 1, session_id=ONE)
     write(root, [log])
     sync(folder, [root])
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         _, files, its = forgettable_files(archive, ONE)
         forget(archive, files, lambda: discard_index(folder), its.parts)
     (root / "file-history" / ONE).mkdir(parents=True)

@@ -9,7 +9,7 @@ from tests.log_builder.builder import LogBuilder
 from tests.store.sync.changing import Changing
 from tests.store.sync.dumped import Rows, differing, dump
 from tests.store.sync.sessions import full, write
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index, discard_index
 from unspool.store.index.query import parse_query
 from unspool.store.index.search import SearchRequest, search_index, sessions_touching
@@ -22,7 +22,7 @@ QUESTIONS = ("mend", "crane", '"no rule to make"', "kind:thinking about", "is:er
 def answers(folder: Path) -> dict[str, object]:
     """What is asked of an index, and answered."""
     wanted = SearchRequest(sessions=0, hits=50)
-    with Index.open(folder, readonly=True) as index, Archive.open(folder, readonly=True) as archive:
+    with Index.open(folder, readonly=True) as index, ArchiveDatabase.open(folder, readonly=True) as archive:
         found = {
             question: sorted(
                 (one.session, one.count, sorted((hit.kind, hit.snippet.text) for hit in one.hits))
@@ -100,5 +100,5 @@ def test_a_file_that_no_session_touches_any_more_is_as_if_it_never_was(tmp_path:
 
 
 def touching(folder: Path, path: str) -> list[str]:
-    with Index.open(folder, readonly=True) as index, Archive.open(folder, readonly=True) as archive:
+    with Index.open(folder, readonly=True) as index, ArchiveDatabase.open(folder, readonly=True) as archive:
         return [one.session for one in sessions_touching(index.db, archive, path, parse_query("")).sessions]

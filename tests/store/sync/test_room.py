@@ -15,7 +15,7 @@ from tests.store.sync.dumped import differing, dump
 from tests.store.sync.killing import started
 from tests.store.sync.sessions import full, noise, source, turn, write
 from unspool.errors import NoRoom, Unreadable, UnspoolError
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.sync import sync
 
 linux = pytest.mark.skipif(sys.platform == "win32", reason="asks the system what Windows has not")
@@ -100,7 +100,7 @@ def test_a_read_only_disk_is_an_error_and_can_still_be_read(
     disk("ro,size=30m")
     with pytest.raises(Unreadable, match=r"[Rr]ead-only"):
         sync(folder, [root])
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         assert all(archive.read(one.generation) for one in archive.kept(1).values() if one.size)
     disk("rw,size=30m")
     assert sync(folder, [root]).grown == 1
@@ -116,7 +116,7 @@ def test_a_limit_on_the_size_of_files_loses_nothing(root: Path, folder: Path, tm
     process.join(60)
     assert process.exitcode == 7, "no error, or not one of ours"
     if (folder / "archive.db").exists():
-        with Archive.open(folder) as archive:
+        with ArchiveDatabase.open(folder) as archive:
             assert archive.origins() is not None
     assert sync(folder, [root]).failures == []
     whole(folder, root, tmp_path)

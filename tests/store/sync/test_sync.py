@@ -13,13 +13,13 @@ from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, noise, rested, source, turn, write
 from unspool.errors import NotFound
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.sync import extract, readers, sync
 
 
 def stored(folder: Path) -> int:
     """What the packs of an archive take."""
-    with Archive.open(folder, readonly=True) as archive:
+    with ArchiveDatabase.open(folder, readonly=True) as archive:
         size: int = archive.db.execute("SELECT sum(length(data)) FROM pack").get
         return size
 

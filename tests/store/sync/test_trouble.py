@@ -16,7 +16,7 @@ from tests.store.sync.killing import started, syncing
 from tests.store.sync.sessions import child, full, noise, rested, source, turn, write
 from unspool.errors import Busy
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive, database
+from unspool.store.archive import ArchiveDatabase, database
 from unspool.store.index.database import Index
 from unspool.store.sync import extract, readers, sync
 
@@ -126,7 +126,7 @@ def test_a_session_that_the_archive_cannot_give_back_does_not_keep_others_from_t
     sync(folder, [root])
     for path in root.rglob("*.*"):
         path.unlink()
-    with Archive.open(folder) as archive:
+    with ArchiveDatabase.open(folder) as archive:
         pack = archive.db.execute("SELECT id FROM pack ORDER BY length(data) DESC LIMIT 1").get
         archive.db.execute("UPDATE pack SET data = zeroblob(length(data)) WHERE id = ?", (pack,))
     (folder / "index.db").unlink()

@@ -15,7 +15,7 @@ from tests.store.sync.dumped import generations_fit
 from tests.store.sync.sessions import turn
 from tests.thorough import THOROUGH
 from unspool.model import Overview, Usage
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.database import Index
 from unspool.store.index.query import parse_query
 from unspool.store.index.requests import requests_of
@@ -129,7 +129,7 @@ def test_plans_commits_todos_and_calls_are_what_the_maker_knows(made: Made) -> N
 
 
 def test_every_needle_is_found_in_its_session_alone(made: Made) -> None:
-    with Archive.open(made.folder, readonly=True) as archive:
+    with ArchiveDatabase.open(made.folder, readonly=True) as archive:
         for one in made.truth:
             for needle in one["needles"]:
                 found = search_index(made.index.db, archive, parse_query(needle), SearchRequest(sessions=0))

@@ -4,17 +4,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unspool.store.archive.archive import Archive, KeptFile, PackPiece
+    from unspool.store.archive.archive import ArchiveDatabase, KeptFile, PackPiece
     from unspool.store.archive.chain import FileStatus, Origin
     from unspool.store.archive.keeper import Keeper
 
 _HOMES = {
-    "Archive": "archive", "KeptFile": "archive", "PackPiece": "archive", "Origin": "chain", "Keeper": "keeper",
+    "ArchiveDatabase": "archive", "KeptFile": "archive", "PackPiece": "archive", "Origin": "chain", "Keeper": "keeper",
     "FileStatus": "chain",
 }  # fmt: skip
 """Where each name is from; loaded when it is asked for, since commands that only look need little of it."""
 
-__all__ = ["Archive", "FileStatus", "Keeper", "KeptFile", "Origin", "PackPiece"]
+__all__ = ["ArchiveDatabase", "FileStatus", "Keeper", "KeptFile", "Origin", "PackPiece"]
 
 
 def __getattr__(name: str) -> Any:

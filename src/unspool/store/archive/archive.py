@@ -57,7 +57,7 @@ _READY = 1000
 _LAST = " AND number = (SELECT max(number) FROM generation AS other WHERE other.file = file.id)"
 
 
-class Archive(OpenDatabase):
+class ArchiveDatabase(OpenDatabase):
     """An open archive."""
 
     def __init__(self, db: apsw.Connection, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.errors import Ambiguous, NotFound
-from unspool.store.archive.archive import Archive, KeptFile, path_for_database
+from unspool.store.archive.archive import ArchiveDatabase, KeptFile, path_for_database
 from unspool.store.archive.chain import Origin, bytes_digest, name_digest
 from unspool.store.archive.line_filter import Drops, filtered_pieces, split_lines
 from unspool.store.archive.pack_writer import (
@@ -34,7 +34,7 @@ class SessionFile(NamedTuple):
     kept: KeptFile
 
 
-def files_by_session(archive: Archive, belongs: Belongs) -> dict[str, list[SessionFile]]:
+def files_by_session(archive: ArchiveDatabase, belongs: Belongs) -> dict[str, list[SessionFile]]:
     """The files of every session, by its id."""
     found: dict[str, list[SessionFile]] = {}
     for origin, place in archive.origins().items():
@@ -44,7 +44,7 @@ def files_by_session(archive: Archive, belongs: Belongs) -> dict[str, list[Sessi
     return found
 
 
-def find_session_files(archive: Archive, name: str, belongs: Belongs) -> tuple[str, list[SessionFile]]:
+def find_session_files(archive: ArchiveDatabase, name: str, belongs: Belongs) -> tuple[str, list[SessionFile]]:
     """The session of that id, or the only one whose id begins so, and its files."""
     found = files_by_session(archive, belongs)
     session = match_id(found, name)
@@ -87,7 +87,7 @@ class ErasureSamples(msgspec.Struct, frozen=True):
 
 
 def take_samples(
-    archive: Archive, files: Iterable[int], lines: "Mapping[int, Sequence[bytes]] | None" = None
+    archive: ArchiveDatabase, files: Iterable[int], lines: "Mapping[int, Sequence[bytes]] | None" = None
 ) -> ErasureSamples:
     """Samples to be looked for once these files, and these lines of other generations, are removed."""
     generations = [one for file in files for one in archive.generations(file)]
@@ -115,7 +115,7 @@ def _windows(sizes: list[int], read: Callable[[int, int], bytes]) -> frozenset[b
     return frozenset(window for window in found if len(set(window)) > 8)  # no blanks or rows of dashes
 
 
-def look_for_samples(archive: Archive, sought: ErasureSamples) -> Erasure:
+def look_for_samples(archive: ArchiveDatabase, sought: ErasureSamples) -> Erasure:
     """Look for samples in every pack, and for those that are in none in the bytes of all files of the folder."""
     plain, packed = set(sought.plain), set(sought.packed)
     for pack, data in archive.db.execute("SELECT id, data FROM pack"):
@@ -156,7 +156,7 @@ class _Slice(NamedTuple):
     size: int
 
 
-def files_to_forget(archive: Archive, files: Collection[SessionFile]) -> list[FileToForget]:
+def files_to_forget(archive: ArchiveDatabase, files: Collection[SessionFile]) -> list[FileToForget]:
     numbers = _numbers(files)
     query = f"""
     SELECT coalesce(sum(size), 0) FROM piece AS mine
@@ -190,7 +190,7 @@ _NONE = LinesToForget()
 
 
 def forget(
-    archive: Archive,
+    archive: ArchiveDatabase,
     files: Collection[SessionFile],
     then: Callable[[], None] = lambda: None,
     parts: LinesToForget = _NONE,
@@ -214,7 +214,7 @@ def forget(
     return look_for_samples(archive, sought)
 
 
-def _going_lines(archive: Archive, parts: LinesToForget) -> dict[int, list[bytes]]:
+def _going_lines(archive: ArchiveDatabase, parts: LinesToForget) -> dict[int, list[bytes]]:
     """The lines that go, each once, by the generation they are met in first."""
     found: dict[int, list[bytes]] = {}
     seen = set[bytes]()
@@ -226,7 +226,7 @@ def _going_lines(archive: Archive, parts: LinesToForget) -> dict[int, list[bytes
     return found
 
 
-def unbury(archive: Archive, names: Iterable[str], parted: Iterable[str] = ()) -> int:
+def unbury(archive: ArchiveDatabase, names: Iterable[str], parted: Iterable[str] = ()) -> int:
     """Let what has these names be kept again; how many had a tombstone. `parted` are files that may lack lines for
     it: the next sync looks at them again."""
     found = 0
@@ -240,7 +240,7 @@ def unbury(archive: Archive, names: Iterable[str], parted: Iterable[str] = ()) -
     return found
 
 
-def _remove(archive: Archive, files: Collection[SessionFile]) -> set[int]:
+def _remove(archive: ArchiveDatabase, files: Collection[SessionFile]) -> set[int]:
     """Take the rows of files away; the packs that held their bytes."""
     numbers = _numbers(files)
     mine = f"SELECT id FROM generation WHERE file IN ({numbers})"  # noqa: S608  numbers
@@ -252,7 +252,7 @@ def _remove(archive: Archive, files: Collection[SessionFile]) -> set[int]:
     return touched
 
 
-def rewrite_file(archive: Archive, file: int, drops: Drops) -> set[int]:
+def rewrite_file(archive: ArchiveDatabase, file: int, drops: Drops) -> set[int]:
     """Give every generation of a file other bytes: its own without some lines. The packs that held them."""
     touched = set[int]()
     with packing(archive) as packer:
@@ -263,7 +263,7 @@ def rewrite_file(archive: Archive, file: int, drops: Drops) -> set[int]:
     return touched
 
 
-def _rewrite(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
+def _rewrite(archive: ArchiveDatabase, generation: int, drops: Drops, packer: Packer) -> set[int]:
     pieces, size = archive.pieces(generation), 0
     rows = []
     for data in filtered_pieces(archive.stream(generation), drops):
@@ -275,7 +275,7 @@ def _rewrite(archive: Archive, generation: int, drops: Drops, packer: Packer) ->
     return {piece.pack for piece in pieces}
 
 
-def repack(archive: Archive, packs: Collection[int]) -> None:
+def repack(archive: ArchiveDatabase, packs: Collection[int]) -> None:
     """Write packs anew with nothing in them but what pieces still speak of; those without any go.
 
     What was compressed against one of them is compressed anew.
@@ -293,7 +293,7 @@ def repack(archive: Archive, packs: Collection[int]) -> None:
             remember_ids(archive, number, line_ids(rest))
 
 
-def _shrunk(archive: Archive, pack: int, raw: bytes) -> tuple[int, bytes]:
+def _shrunk(archive: ArchiveDatabase, pack: int, raw: bytes) -> tuple[int, bytes]:
     """A new pack with the parts of one that are still spoken of; its number and bytes."""
     number, rest = next_pack(archive), bytearray()
     query = "SELECT DISTINCT place, size FROM piece WHERE pack = ? ORDER BY place, size"
@@ -309,7 +309,7 @@ def _shrunk(archive: Archive, pack: int, raw: bytes) -> tuple[int, bytes]:
     return number, bytes(rest)
 
 
-def _rebase(archive: Archive, old: int, new: tuple[int, bytes]) -> None:
+def _rebase(archive: ArchiveDatabase, old: int, new: tuple[int, bytes]) -> None:
     """Compress what had one pack as its base against another, or alone where that is empty."""
     number, against = new
     for (pack,) in list(archive.db.execute("SELECT id FROM pack WHERE base = ?", (old,))):

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.store.archive.archive import Archive, KeptFile, path_for_database
+from unspool.store.archive.archive import ArchiveDatabase, KeptFile, path_for_database
 from unspool.store.archive.chain import FileStatus, Outcome, bytes_digest, first_link, next_link
 from unspool.store.archive.database import sqlite_errors_told
 from unspool.store.archive.line_filter import CUT, FilteredFile, OpenFile
@@ -29,7 +29,7 @@ class _Growing(NamedTuple):
 class Keeper:
     """Writes to an archive. Use it in a `with`: what was kept is safe when it ends, and every few packs before."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: ArchiveDatabase) -> None:
         self._archive = archive
         self._db = archive.db
         self._packer = Packer(archive)

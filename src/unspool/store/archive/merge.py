@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.errors import Unreadable
-from unspool.store.archive.archive import Archive, KeptFile, PackPiece, path_for_database
+from unspool.store.archive.archive import ArchiveDatabase, KeptFile, PackPiece, path_for_database
 from unspool.store.archive.chain import Origin, bytes_digest, name_digest
 from unspool.store.archive.line_filter import ByPath, Drops, FileRules, Tombstones, filtered_pieces, split_lines
 from unspool.store.archive.pack_writer import Packer, packing, renumber
@@ -16,7 +16,7 @@ from unspool.store.archive.pack_writer import Packer, packing, renumber
 class FilteredGenerations:
     """An archive read without the lines that `drops` names; each piece is a pack of its own."""
 
-    def __init__(self, archive: Archive, drops: Drops) -> None:
+    def __init__(self, archive: ArchiveDatabase, drops: Drops) -> None:
         self._archive, self._drops = archive, drops
         self._packs: list[bytes] = []
         self._pieces: dict[int, list[PackPiece]] = {}
@@ -42,7 +42,7 @@ class FilteredGenerations:
         return self._packs[pack]
 
 
-GenerationReader = Archive | FilteredGenerations
+GenerationReader = ArchiveDatabase | FilteredGenerations
 
 
 class MergeReport(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ class _Own(NamedTuple):
 
 
 def merge_archives(
-    archive: Archive, other: Archive, rules: Ruled = lambda tombstones, _: ByPath(tombstones)
+    archive: ArchiveDatabase, other: ArchiveDatabase, rules: Ruled = lambda tombstones, _: ByPath(tombstones)
 ) -> MergeReport:
     """Join all that `other` holds into `archive`; all of it or, on an error, nothing. What was forgotten here is not
     brought back, as the `rules` for the files of a place tell."""
@@ -88,7 +88,7 @@ def merge_archives(
 
 
 class _Merger:
-    def __init__(self, archive: Archive, other: Archive, rules: Ruled, packer: Packer) -> None:
+    def __init__(self, archive: ArchiveDatabase, other: ArchiveDatabase, rules: Ruled, packer: Packer) -> None:
         self._archive, self._db, self._other = archive, archive.db, other
         self._there: GenerationReader = other
         """Where the file that is being joined is read."""

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from unspool.errors import NotFound, Unreadable
-from unspool.store.archive.archive import Archive
+from unspool.store.archive.archive import ArchiveDatabase
 from unspool.store.archive.chain import bytes_digest, first_link, next_link
 from unspool.store.archive.packs import PACK, compress
 
@@ -42,7 +42,7 @@ class Packer:
     One pack is open for each base, so that copies of one thing meet in one pack, whatever comes between them.
     """
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: ArchiveDatabase) -> None:
         self._archive, self._db = archive, archive.db
         self._open: dict[int | None, _OpenPack] = {}
         self._waiting: list[tuple[_OpenPack, int, Future[bytes]]] = []
@@ -138,7 +138,7 @@ class Packer:
 
 
 @contextmanager
-def packing(archive: Archive) -> Iterator[Packer]:
+def packing(archive: ArchiveDatabase) -> Iterator[Packer]:
     """A packer for the transaction that is open; what was put in is stored at the end."""
     packer = Packer(archive)
     try:
@@ -149,18 +149,18 @@ def packing(archive: Archive) -> Iterator[Packer]:
         packer.close()
 
 
-def next_pack(archive: Archive) -> int:
+def next_pack(archive: ArchiveDatabase) -> int:
     """A number that no pack has or ever had: a reader may still hold what one of that number was."""
     highest = archive.db.execute("SELECT max(id) FROM pack").get or 0
     return int(max(highest, int(archive.meta(_LAST_PACK) or 0))) + 1
 
 
-def note_highest_pack(archive: Archive) -> None:
+def note_highest_pack(archive: ArchiveDatabase) -> None:
     """Before packs go: note the highest number that was ever used."""
     archive.note(_LAST_PACK, str(next_pack(archive) - 1))
 
 
-def remember_ids(archive: Archive, pack: int, ids: set[int]) -> None:
+def remember_ids(archive: ArchiveDatabase, pack: int, ids: set[int]) -> None:
     archive.db.executemany("INSERT OR IGNORE INTO trait VALUES(?, ?)", ((crc, pack) for crc in ids))
 
 
@@ -176,7 +176,7 @@ def line_ids(data: bytes) -> set[int]:
     return found
 
 
-def renumber(archive: Archive, file: int, order: Sequence[int] = ()) -> None:
+def renumber(archive: ArchiveDatabase, file: int, order: Sequence[int] = ()) -> None:
     """Number the generations of a file from 1, in the order given or that they have, and make their chains fit."""
     kept = {one.generation: one for one in archive.generations(file)}
     order = order or list(kept)
@@ -206,7 +206,7 @@ Piece = tuple[int, int, int, int, int, bytes]
 """Generation, start, size, pack, place, digest."""
 
 
-def tidy_packs(archive: Archive, many: int = MANY) -> int:
+def tidy_packs(archive: ArchiveDatabase, many: int = MANY) -> int:
     """Join small packs where there are more than so many of them; how many were joined. Bounded work a call.
 
     What is kept stays the same to the byte, and is checked on the way; where it is damaged, nothing is done: that is
@@ -223,7 +223,7 @@ def tidy_packs(archive: Archive, many: int = MANY) -> int:
     return len(packs)
 
 
-def _oldest_small(archive: Archive) -> list[int]:
+def _oldest_small(archive: ArchiveDatabase) -> list[int]:
     """As many small packs as are joined at once."""
     found, total = [], 0
     for number, size in archive.db.execute(f"SELECT id, size {_SMALL} ORDER BY id LIMIT ?", (SMALL, _MOST)):
@@ -234,7 +234,7 @@ def _oldest_small(archive: Archive) -> list[int]:
     return found
 
 
-def _join(archive: Archive, packs: list[int]) -> None:
+def _join(archive: ArchiveDatabase, packs: list[int]) -> None:
     query = "SELECT generation, start, size, pack, place, digest FROM piece WHERE pack = ?"
     pieces: list[Any] = sorted(row for pack in packs for row in archive.db.execute(query, (pack,)))
     note_highest_pack(archive)
@@ -270,7 +270,7 @@ def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
         yield run
 
 
-def _checked(archive: Archive, piece: Piece) -> bytes:
+def _checked(archive: ArchiveDatabase, piece: Piece) -> bytes:
     _, _, size, pack, place, digest = piece
     data = archive.unpacked(pack)[place : place + size]
     if bytes_digest(data) != digest:

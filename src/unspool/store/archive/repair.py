@@ -9,7 +9,7 @@ import apsw
 import msgspec
 
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
-from unspool.store.archive.archive import Archive, path_from_database
+from unspool.store.archive.archive import ArchiveDatabase, path_from_database
 from unspool.store.archive.chain import bytes_digest
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.pack_writer import Packer, packing, renumber
@@ -27,7 +27,7 @@ class _Slice(NamedTuple):
     digest: bytes
 
 
-def mend_packs(archive: Archive) -> int:
+def mend_packs(archive: ArchiveDatabase) -> int:
     """Mend what can be mended; how many pieces of files were. What cannot stays as it is, and is named by verify."""
     with archive.writing(), packing(archive) as packer:
         healed = sum(_mend(archive, pack, packer) for pack in _bad(archive))
@@ -35,7 +35,7 @@ def mend_packs(archive: Archive) -> int:
         return healed + sum(_fill(archive, file, packer) for file in _torn(archive))
 
 
-def _bad(archive: Archive) -> list[int]:
+def _bad(archive: ArchiveDatabase) -> list[int]:
     """Packs with damage, those that others are compressed against first."""
     rows = archive.db.execute("SELECT DISTINCT pack FROM piece")
     bad = [pack for (pack,) in list(rows) if not _whole(archive, pack)]
@@ -43,7 +43,7 @@ def _bad(archive: Archive) -> list[int]:
     return sorted(bad, key=lambda pack: (pack not in bases, pack))
 
 
-def _whole(archive: Archive, pack: int) -> bool:
+def _whole(archive: ArchiveDatabase, pack: int) -> bool:
     try:
         raw = archive.unpacked(pack)
     except UnspoolError:
@@ -55,12 +55,12 @@ def _whole(archive: Archive, pack: int) -> bool:
     )
 
 
-def _slices(archive: Archive, pack: int) -> list[_Slice]:
+def _slices(archive: ArchiveDatabase, pack: int) -> list[_Slice]:
     query = "SELECT DISTINCT place, size, digest FROM piece WHERE pack = ? ORDER BY place, size"
     return [_Slice(*row) for row in list(archive.db.execute(query, (pack,)))]
 
 
-def _mend(archive: Archive, pack: int, packer: Packer) -> int:
+def _mend(archive: ArchiveDatabase, pack: int, packer: Packer) -> int:
     if _whole(archive, pack):
         return 0  # its base was mended
     slices, rest = _slices(archive, pack), _rest(archive, pack)
@@ -74,7 +74,7 @@ def _mend(archive: Archive, pack: int, packer: Packer) -> int:
     return len(found)
 
 
-def _found(archive: Archive, pack: int, one: _Slice, rest: bytes) -> bytes | None:
+def _found(archive: ArchiveDatabase, pack: int, one: _Slice, rest: bytes) -> bytes | None:
     """The bytes of a slice, from the pack as far as it can be read, or from a source that still has them."""
     inside = rest[one.place : one.place + one.size]
     if bytes_digest(inside) == one.digest:
@@ -101,7 +101,7 @@ def _source(path: Path, start: int, size: int) -> bytes:
         return b""
 
 
-def _rest(archive: Archive, pack: int) -> bytes:
+def _rest(archive: ArchiveDatabase, pack: int) -> bytes:
     """What of a damaged pack still comes out, from its beginning to where it ends; none of it is sure to be right."""
     try:
         row: Any = archive.db.execute("SELECT base, data FROM pack WHERE id = ?", (pack,)).fetchone()
@@ -122,7 +122,7 @@ def _rest(archive: Archive, pack: int) -> bytes:
     return bytes(out[:PACK])
 
 
-def _restore(archive: Archive, pack: int, found: dict[_Slice, bytes]) -> None:
+def _restore(archive: ArchiveDatabase, pack: int, found: dict[_Slice, bytes]) -> None:
     """All of a pack is known again: it is stored under its number, so that what is compressed against it holds."""
     raw = bytearray(max((one.place + one.size for one in found), default=0))
     for one, data in found.items():
@@ -135,7 +135,7 @@ def _restore(archive: Archive, pack: int, found: dict[_Slice, bytes]) -> None:
 # Generations of which the very note is gone what they consist of
 
 
-def _torn(archive: Archive) -> list[int]:
+def _torn(archive: ArchiveDatabase) -> list[int]:
     """Files with a generation whose pieces do not add up."""
     query = (
         "SELECT DISTINCT file FROM generation WHERE size !="
@@ -144,7 +144,7 @@ def _torn(archive: Archive) -> list[int]:
     return [file for (file,) in list(archive.db.execute(query))]
 
 
-def _fill(archive: Archive, file: int, packer: Packer) -> int:
+def _fill(archive: ArchiveDatabase, file: int, packer: Packer) -> int:
     """Take what is missing from the source, where all that is not missing is the same there."""
     query = "SELECT root FROM origin JOIN file ON file.origin = origin.id WHERE file.id = ?"
     root, filled = archive.db.execute(query, (file,)).get, 0
@@ -158,7 +158,7 @@ def _fill(archive: Archive, file: int, packer: Packer) -> int:
     return filled
 
 
-def _filled(archive: Archive, generation: int, data: bytes, packer: Packer) -> int:
+def _filled(archive: ArchiveDatabase, generation: int, data: bytes, packer: Packer) -> int:
     at, filled = 0, 0
     ends = [(one.start, one.start + one.size) for one in archive.pieces(generation)]
     for start, end in [*ends, (len(data), len(data))]:
@@ -205,7 +205,7 @@ def repair_archive(
 
 
 def _mend_content(folder: Path, key: str | None, proof: VerifyResult) -> int:
-    with Archive.open(folder, key=key) as archive:
+    with ArchiveDatabase.open(folder, key=key) as archive:
         pieces = mend_packs(archive) if proof.damages or proof.problems else 0
         with archive.writing():
             for query in UNUSED_PACKS:
@@ -233,10 +233,10 @@ def _mend_pages(folder: Path, damaged: tuple[int, ...]) -> int:
     return fixed
 
 
-def _held(folder: Path) -> Archive | None:
+def _held(folder: Path) -> ArchiveDatabase | None:
     """The archive, locked against everybody; None where it cannot even be opened, which nobody else can either."""
     try:
-        archive = Archive.open(folder)
+        archive = ArchiveDatabase.open(folder)
     except (Unreadable, UsageProblem):
         return None
     with sqlite_errors_told(archive.path):

@@ -9,7 +9,7 @@ import msgspec
 
 from unspool.errors import Exists, NotFound, UsageProblem
 from unspool.files import write_atomically
-from unspool.store.archive.archive import Archive, KeptFile
+from unspool.store.archive.archive import ArchiveDatabase, KeptFile
 from unspool.store.archive.forget import SessionFile
 
 Outcome = Literal["written", "same", "differs", "replaced"]
@@ -36,7 +36,7 @@ class RestoreOptions(msgspec.Struct, frozen=True):
 
 
 def restore(
-    archive: Archive, files: Sequence[SessionFile], to: Path | None, options: RestoreOptions
+    archive: ArchiveDatabase, files: Sequence[SessionFile], to: Path | None, options: RestoreOptions
 ) -> list[RestoredFile]:
     """Write the files of a session below a folder, or where each came from where that is None.
 
@@ -69,7 +69,7 @@ def _told_apart(wanted: Iterable[tuple[Path, KeptFile]]) -> Iterator[tuple[Path,
             yield path if number == 1 else path.with_name(f"{path.name}{_VERSION}{number}"), kept
 
 
-def _wanted(archive: Archive, one: SessionFile, options: RestoreOptions) -> list[KeptFile]:
+def _wanted(archive: ArchiveDatabase, one: SessionFile, options: RestoreOptions) -> list[KeptFile]:
     if not options.every and not options.generation:
         return [one.kept]
     return [kept for kept in archive.generations(one.kept.file) if options.every or kept.number == options.generation]
@@ -98,7 +98,7 @@ def path_inside(base: Path, path: str) -> Path:
     return place
 
 
-def _state(archive: Archive, path: Path, kept: KeptFile) -> Outcome:
+def _state(archive: ArchiveDatabase, path: Path, kept: KeptFile) -> Outcome:
     """Whether a file is there already, and as it was kept."""
     try:
         with path.open("rb") as stream:
@@ -110,7 +110,7 @@ def _state(archive: Archive, path: Path, kept: KeptFile) -> Outcome:
         raise Exists(f"{path} is in the way and cannot be read.") from None
 
 
-def _restored(archive: Archive, path: Path, kept: KeptFile, state: Outcome) -> RestoredFile:
+def _restored(archive: ArchiveDatabase, path: Path, kept: KeptFile, state: Outcome) -> RestoredFile:
     if state != "same":
         write_atomically(path, archive.stream(kept.generation))
         os.utime(path, ns=(kept.modified, kept.modified))

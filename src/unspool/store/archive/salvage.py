@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from unspool.errors import NoRoom, Unreadable, UnspoolError
-from unspool.store.archive.archive import Archive
+from unspool.store.archive.archive import ArchiveDatabase
 from unspool.store.archive.database import (
     ARCHIVE,
     INDEX,
@@ -132,7 +132,7 @@ def with_new_first_page(path: Path, room: Path) -> apsw.Connection | None:
 
 def _first_pages(room: Path) -> Iterator[bytearray]:
     """Those that there are: of an archive as it was made, and as compacting leaves it."""
-    with Archive.open(room / "front") as archive:
+    with ArchiveDatabase.open(room / "front") as archive:
         yield bytearray(archive.path.read_bytes()[:PAGE])
         archive.compact()
         yield bytearray(archive.path.read_bytes()[:PAGE])
@@ -181,7 +181,7 @@ def salvage(folder: Path, key: str | None) -> Path:
     """Put the archive of a folder together anew; the path of the broken file, which is kept."""
     path = folder / ARCHIVE
     with _new_file(folder, ".salvage") as beside, closing(_open_broken(path, key, beside.parent)) as broken:
-        with Archive.open(beside.parent, key=key) as made:
+        with ArchiveDatabase.open(beside.parent, key=key) as made:
             _fill(broken, made)
         broken.close()
         kept = folder / f"{ARCHIVE}{_BROKEN}-{int(time.time())}"
@@ -201,7 +201,7 @@ def _open_broken(path: Path, key: str | None, room: Path) -> apsw.Connection:
     return found or broken
 
 
-def _fill(broken: apsw.Connection, made: Archive) -> None:
+def _fill(broken: apsw.Connection, made: ArchiveDatabase) -> None:
     with made.writing():
         name = made.salt
         made.db.execute("DELETE FROM meta")
@@ -230,7 +230,11 @@ def convert(folder: Path, old: str | None, new: str | None) -> None:
     if not verify_archive(folder, key=old).clean:
         raise Unreadable(f"The archive in {folder} is damaged; run `unspool verify --repair` first.")
     path = folder / ARCHIVE
-    with _new_file(folder, ".new") as beside, Archive.open(folder, key=old) as archive, sqlite_errors_told(path):
+    with (
+        _new_file(folder, ".new") as beside,
+        ArchiveDatabase.open(folder, key=old) as archive,
+        sqlite_errors_told(path),
+    ):
         archive.db.execute("BEGIN EXCLUSIVE")  # whoever writes must wait, and then meets another file
         _copy(archive, beside, new)
         remove_database(folder / INDEX)
@@ -249,8 +253,8 @@ def strengthen(folder: Path, key: str | None) -> None:
             convert(folder, key, key)
 
 
-def _copy(archive: Archive, beside: Path, key: str | None) -> None:
-    with Archive.open(beside.parent, key=key) as made:
+def _copy(archive: ArchiveDatabase, beside: Path, key: str | None) -> None:
+    with ArchiveDatabase.open(beside.parent, key=key) as made:
         with made.writing():
             copy_rows(archive.db, made.db)
         if not same_rows(archive.db, made.db):

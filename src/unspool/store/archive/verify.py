@@ -9,7 +9,7 @@ import apsw
 import msgspec
 
 from unspool.errors import Busy, NotFound, Unreadable, UnspoolError, UsageProblem
-from unspool.store.archive.archive import Archive, KeptFile, path_from_database
+from unspool.store.archive.archive import ArchiveDatabase, KeptFile, path_from_database
 from unspool.store.archive.chain import bytes_digest, first_link, next_link
 from unspool.store.archive.database import ARCHIVE
 from unspool.store.archive.keys import is_encrypted
@@ -101,18 +101,18 @@ def _spoiled(path: Path) -> bool:
     return True
 
 
-def _open(folder: Path, key: str | None) -> Archive:
+def _open(folder: Path, key: str | None) -> ArchiveDatabase:
     """The archive, open for writing where it may be: a process that was killed may have left something to take back."""
     try:
-        return Archive.open(folder, key=key)
+        return ArchiveDatabase.open(folder, key=key)
     except Unreadable:
-        return Archive.open(folder, key=key, readonly=True)
+        return ArchiveDatabase.open(folder, key=key, readonly=True)
 
 
 class _Prover:
     """One reading of an archive, within one transaction: nothing changes meanwhile."""
 
-    def __init__(self, archive: Archive, progress: Progress, *, encrypted: bool) -> None:
+    def __init__(self, archive: ArchiveDatabase, progress: Progress, *, encrypted: bool) -> None:
         self._archive, self._db = archive, archive.db
         self._progress, self._encrypted = progress, encrypted
         self._problems: list[str] = []

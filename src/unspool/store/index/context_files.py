@@ -17,7 +17,7 @@ from unspool.store.index.filters import sessions_holding
 from unspool.tools.diff import diff_of_texts
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 CONTEXT = "context-files"
 """Stands where an archive has the id of an agent, at places whose files are no sessions' but context files."""
@@ -83,11 +83,11 @@ class ContextVersion(NamedTuple):
     """When it was first kept."""
     digest: str
 
-    def text(self, archive: "Archive") -> str | None:
+    def text(self, archive: "ArchiveDatabase") -> str | None:
         """Its words; None where it holds no text."""
         return decode_context(archive.read(self.generation))
 
-    def diff(self, archive: "Archive", path: str, before: "ContextVersion | None") -> Diff | None:
+    def diff(self, archive: "ArchiveDatabase", path: str, before: "ContextVersion | None") -> Diff | None:
         """What changed from the version before to this one; None where either holds no text."""
         old, new = "" if before is None else before.text(archive), self.text(archive)
         return None if old is None or new is None else diff_of_texts(path, old, new, created=before is None)

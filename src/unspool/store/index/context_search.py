@@ -15,7 +15,7 @@ from unspool.store.index.query import Filter, SearchQuery
 from unspool.store.index.results import FoundContextFile, SearchResults, Snippet
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 _FEW = 3
 """Files that are shown after sessions, where nobody asks for files."""
@@ -46,7 +46,7 @@ class ContextSearch(NamedTuple):
     """What is looked for in context files, and how it is shown."""
 
     db: apsw.Connection
-    archive: "Archive"
+    archive: "ArchiveDatabase"
     query: SearchQuery
     pick: Pick
     words: str = ""

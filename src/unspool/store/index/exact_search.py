@@ -19,7 +19,7 @@ from unspool.store.index.schema import KINDS
 from unspool.store.index.search import DEFAULT, SearchRequest, word_condition
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 _MOST = 300
 _VERBATIM = re.compile(r"[A-Za-z0-9_ .,:;!?@#$%^*()\[\]{}=+|~`-]+")
@@ -135,7 +135,7 @@ _WINDOW = 4 * 1024 * 1024
 class _Lines:
     """Lines of logs that are asked for in order: the bytes around the last one are kept."""
 
-    def __init__(self, archive: "Archive") -> None:
+    def __init__(self, archive: "ArchiveDatabase") -> None:
         self._archive = archive
         self._generation = -1
         self._start = 0
@@ -165,7 +165,7 @@ _ORDER = "ORDER BY log.number, doc.place, doc.id"
 
 def exact_search(
     db: apsw.Connection,
-    archive: "Archive",
+    archive: "ArchiveDatabase",
     pattern: ExactPattern,
     query: SearchQuery,
     wanted: SearchRequest = DEFAULT,
@@ -187,7 +187,9 @@ def exact_search(
 
 
 class _Search:
-    def __init__(self, scope: SearchScope, builder: HitBuilder, archive: "Archive", pattern: ExactPattern) -> None:
+    def __init__(
+        self, scope: SearchScope, builder: HitBuilder, archive: "ArchiveDatabase", pattern: ExactPattern
+    ) -> None:
         self._scope, self._builder, self._archive = scope, builder, archive
         self._lines = _Lines(archive)
         self._hint, self._exact = pattern.hint

@@ -16,7 +16,7 @@ from unspool.store.index.results import FoundSession, Hit, Snippet
 from unspool.store.index.schema import KINDS, PICO
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 _BLOCKS: dict[str, tuple[type, ...]] = {
     "answer": (Text,),
@@ -124,7 +124,7 @@ class HitSession(NamedTuple):
 class HitBuilder:
     """Makes hits of rows, with their texts from the archive."""
 
-    def __init__(self, db: apsw.Connection, archive: "Archive", seeker: Seeker) -> None:
+    def __init__(self, db: apsw.Connection, archive: "ArchiveDatabase", seeker: Seeker) -> None:
         self._db = db
         self._archive = archive
         self._seeker = seeker

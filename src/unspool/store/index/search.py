@@ -28,7 +28,7 @@ from unspool.store.index.schema import KINDS, TOUCHES
 from unspool.store.index.touched_files import TOUCH_JOIN, named_files
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 WEIGHTS = {"title": 1.6, "prompt": 1.4, "answer": 1.2, "thinking": 0.9, "call": 1.0, "result": 0.8, "notice": 0.6}
 """What people and the model said is looked for more often than what tools printed."""
@@ -55,7 +55,7 @@ DEFAULT = SearchRequest()
 
 def search_index(
     db: apsw.Connection,
-    archive: "Archive",
+    archive: "ArchiveDatabase",
     query: SearchQuery,
     wanted: SearchRequest = DEFAULT,
     clean: Callable[[str], str] = str,
@@ -177,7 +177,7 @@ _WHEN = "coalesce(touch.time, turn.time / 1000.0, 0)"
 
 
 def sessions_touching(
-    db: apsw.Connection, archive: "Archive", path: str, query: SearchQuery, wanted: SearchRequest = DEFAULT
+    db: apsw.Connection, archive: "ArchiveDatabase", path: str, query: SearchQuery, wanted: SearchRequest = DEFAULT
 ) -> SearchResults:
     """The sessions that touched a file: one whose path ends with `path`, else all whose path holds it."""
     asked, values = all_of([named_files(db, path), *search_conditions(db, query), *word_condition(query)])

@@ -13,7 +13,7 @@ from unspool.store.index.results import Snippet
 from unspool.store.index.schema import KINDS, TOUCHES
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 FILE_PATH = "replace(file.path, '\\', '/')"
 TOUCH_JOIN = """
@@ -165,7 +165,7 @@ def find_files(db: apsw.Connection, typed: str, folder: str, most: int) -> list[
     return sum_files(db, [named_files(db, typed)], most)
 
 
-def touch_prompts(db: apsw.Connection, archive: "Archive", touches: Iterable[FileTouch]) -> list[TouchPrompt]:
+def touch_prompts(db: apsw.Connection, archive: "ArchiveDatabase", touches: Iterable[FileTouch]) -> list[TouchPrompt]:
     """What a person had asked for before each touch; of a subagent's, in its session."""
     builder = HitBuilder(db, archive, lambda texts: Snippet(next(filter(str.strip, texts[0].splitlines()), "")))
     rows = [(one.session, _leading(db, one)) for one in touches]

@@ -17,7 +17,7 @@ from unspool.errors import NotFound, UnspoolError
 from unspool.model import Lines, Notice, Overview, Place, Prompt, Session, Todos, Turn
 from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger
-from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, KeptFile, Origin
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.archive.line_filter import split_lines
 from unspool.store.index.context_files import ContextFileIndex, RanUnder
@@ -31,7 +31,7 @@ _LARGEST_PASTE = 4 * 1024 * 1024
 
 
 def kept_prompts(
-    archive: Archive, agent: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
+    archive: ArchiveDatabase, agent: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
 ) -> Iterator[TypedPrompt]:
     """The prompts of a place as the archive has them, with what was pasted, but for that of `known` sessions."""
     if agent.prompt_list.name not in kept:
@@ -94,7 +94,7 @@ class KeptSessions:
         """Every session's log that is not among those present, the last written first."""
         found: list[FoundLog] = []
         ended = self._ended()
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive:
             for number, origin in archive.origins().items():
                 if not is_known(origin.agent):
                     continue
@@ -119,7 +119,7 @@ class KeptSessions:
     def ghosts(self) -> list[FoundLog]:
         """Sessions that no log is left of, the last first, by the place that the archive has their traces from."""
         with (
-            Archive.open(self._folder, key=self._key, readonly=True) as archive,
+            ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
             Index.open(self._folder, key=self._key, readonly=True) as index,
         ):
             query = (
@@ -141,7 +141,7 @@ class KeptSessions:
             raise NotFound(f"There is no session {found.session_id}.")
         agent, query = by_id(found.agent_id), "SELECT place FROM turn JOIN log ON log.id = turn.log WHERE session = ?"
         with (
-            Archive.open(self._folder, key=self._key, readonly=True) as archive,
+            ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
             Index.open(self._folder, key=self._key, readonly=True) as index,
         ):
             row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
@@ -195,7 +195,7 @@ class KeptSessions:
         found: dict[str, CountedLog] = {}
         try:
             with (
-                Archive.open(self._folder, key=self._key, readonly=True) as archive,
+                ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
                 Index.open(self._folder, key=self._key, readonly=True) as index,
             ):
                 here = {os.path.realpath(log.path): log for log in logs}
@@ -217,7 +217,7 @@ class KeptSessions:
         """The context files that a session ran under; none where nothing is kept yet, or by another version."""
         try:
             with (
-                Archive.open(self._folder, key=self._key, readonly=True) as archive,
+                ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
                 Index.open(self._folder, key=self._key, readonly=True) as index,
             ):
                 return ContextFileIndex(index.db, archive.origins()).of_session(session)
@@ -230,7 +230,7 @@ class KeptSessions:
 
     def beginning(self, found: FoundLog) -> bytes:
         """The first lines of a log."""
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive:
             kept = archive.last(found.origin, _path_in_origin(found))
             return b"" if kept is None else archive.read(kept.generation, 0, _BEGINNING)
 
@@ -238,7 +238,7 @@ class KeptSessions:
         """Whether a file that is kept holds nothing that another of its session does not."""
         if not log.origin or log.size > whole.size:
             return False
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive, self.located(whole) as here:
+        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive, self.located(whole) as here:
             kept = archive.last(log.origin, _path_in_origin(log))
             if kept is None:
                 return False
@@ -257,7 +257,7 @@ class KeptSessions:
     @contextmanager
     def lent(self, found: FoundLog) -> Iterator[FoundLog]:
         """The same log where it can be read for a while."""
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive:
             agent, path = by_id(found.agent_id), _path_in_origin(found)
             files = SessionFiles(agent, archive.kept(found.origin).values()).needed(path)
             with checkout(archive, files) as root:
@@ -272,7 +272,7 @@ class KeptSessions:
 class _KeptPlace:
     """The files of one origin as the archive has them, compared with those that are there."""
 
-    def __init__(self, archive: Archive, number: int, origin: Origin, salt: str) -> None:
+    def __init__(self, archive: ArchiveDatabase, number: int, origin: Origin, salt: str) -> None:
         self._number, self._root, self._salt = number, origin.root, salt
         self._kept = archive.kept(number)
         self._sessions = SessionFiles(by_id(origin.agent), self._kept.values())

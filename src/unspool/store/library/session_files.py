@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from unspool.agents import CodingAgent
+from unspool.agents import AGENTS, CodingAgent, by_id, is_known
 from unspool.errors import Unreadable, UnspoolError
 from unspool.files import scratch_folder
-from unspool.store.archive import Archive, KeptFile
+from unspool.store.archive import ArchiveDatabase, KeptFile
+from unspool.store.archive.forget import SessionFile, find_session_files
 from unspool.store.index.write import DIGEST
 
 
 @contextmanager
-def checkout(archive: Archive, files: Iterable[KeptFile], failures: list[str] | None = None) -> Iterator[Path]:
+def checkout(archive: ArchiveDatabase, files: Iterable[KeptFile], failures: list[str] | None = None) -> Iterator[Path]:
     """A private folder that holds the files at their paths, with their times; gone when the `with` ends.
 
     What cannot be given back is told in `failures` and left out; without that list it is an error.
@@ -32,7 +33,7 @@ def checkout(archive: Archive, files: Iterable[KeptFile], failures: list[str] | 
         yield root
 
 
-def _put(archive: Archive, one: KeptFile, root: Path) -> None:
+def _put(archive: ArchiveDatabase, one: KeptFile, root: Path) -> None:
     path = root / one.path
     if not path.resolve().is_relative_to(root.resolve()):
         return  # a merged archive may come from anyone
@@ -119,3 +120,26 @@ def _of(path: str, log: str, folder: str) -> bool:
     """Whether a file that bears a session's id is of the log in this folder: ids recur where logs were copied."""
     top = log.partition("/")[0]  # the folder of all logs; beside it an id is enough
     return path == log or not folder or not path.startswith(f"{top}/") or path.startswith(f"{folder}/")
+
+
+_BEGINNING = 4096
+"""Bytes of a log in which it names its session."""
+
+
+def session_of_path(agent_id: str, path: str) -> str:
+    """The session that a path of an agent is of; empty where it is no single session's."""
+    return by_id(agent_id).session_of(path) if is_known(agent_id) else ""
+
+
+def files_of_session(archive: ArchiveDatabase, name: str) -> tuple[str, list[SessionFile]]:
+    """A session by its id or how that begins, and all its files, subagents' logs that lie elsewhere among them."""
+    session, files = find_session_files(archive, name, session_of_path)
+    places = {one.origin: one.place for one in files}
+    beside = [
+        SessionFile(origin, place, kept)
+        for origin, place in places.items()
+        for path, kept in archive.kept(origin).items()
+        if any(agent.is_stray_agent(path) for agent in AGENTS)
+        and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
+    ]
+    return session, [*files, *beside]

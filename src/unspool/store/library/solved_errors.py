@@ -15,7 +15,7 @@ from unspool.store.index.query import Filter, SearchQuery, parse_query
 from unspool.store.index.search import SearchRequest, search_index
 
 if TYPE_CHECKING:
-    from unspool.store.archive import Archive
+    from unspool.store.archive import ArchiveDatabase
 
 _WORDS = 16
 """Words of an error that are looked for."""
@@ -38,7 +38,7 @@ class ErrorSources(NamedTuple):
     """Where errors are looked for: the index, the archive, and how a session is opened."""
 
     db: apsw.Connection
-    archive: "Archive"
+    archive: "ArchiveDatabase"
     open_session: Callable[[str], Session]
 
 

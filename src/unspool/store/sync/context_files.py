@@ -23,7 +23,7 @@ from unspool.agents.context_files import (
 )
 from unspool.errors import UnspoolError
 from unspool.model.events import words_digest
-from unspool.store.archive import Archive, FileStatus, Keeper, KeptFile, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper, KeptFile, Origin
 from unspool.store.archive.chain import Outcome
 from unspool.store.index.context_files import context_agent, context_origin, decode_context, is_below, whole_path
 from unspool.store.index.database import Index
@@ -70,7 +70,9 @@ class ContextReport(NamedTuple):
     bytes: int = 0
 
 
-def keep_context_files(archive: Archive, index: Index, places: Sequence[SyncPlace], *, projects: bool) -> ContextReport:
+def keep_context_files(
+    archive: ArchiveDatabase, index: Index, places: Sequence[SyncPlace], *, projects: bool
+) -> ContextReport:
     """Keep what is new of the context files of some places, and of `projects` that sessions worked in; and index what
     is kept of them."""
     scan = ContextScan(archive, index, places, projects=projects)
@@ -89,7 +91,7 @@ def keep_context_files(archive: Archive, index: Index, places: Sequence[SyncPlac
 class ContextScan:
     """The context files that are there, and which of them the archive does not hold as they stand."""
 
-    def __init__(self, archive: Archive, index: Index, places: Sequence[SyncPlace], *, projects: bool) -> None:
+    def __init__(self, archive: ArchiveDatabase, index: Index, places: Sequence[SyncPlace], *, projects: bool) -> None:
         self._archive, self._index, self._projects = archive, index, projects
         self._known = {origin: number for number, origin in archive.origins().items()}
         self._graves = archive.graves()
@@ -229,7 +231,7 @@ class _Version(NamedTuple):
 class ContextIndexer:
     """Brings the context files of an index up to date with the archive."""
 
-    def __init__(self, archive: Archive, index: Index) -> None:
+    def __init__(self, archive: ArchiveDatabase, index: Index) -> None:
         self._archive, self._db = archive, index.db
         rows: Any = self._db.execute("SELECT id, origin, path FROM context_file")
         self._files: dict[tuple[int, str], int] = {(origin, path): number for number, origin, path in rows}

@@ -12,7 +12,7 @@ import msgspec
 from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
 from unspool.agents.records import AgentFile
 from unspool.errors import Busy, UnspoolError
-from unspool.store.archive import Archive, KeptFile
+from unspool.store.archive import ArchiveDatabase, KeptFile
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.library.library import logs_below
@@ -163,7 +163,7 @@ def archive_holding(folder: Path, places: Sequence[SyncPlace], key: str | None =
     try:
         if not path.exists():
             return None
-        with sqlite_errors_told(path), Archive.open(folder, key=key, readonly=True) as archive:
+        with sqlite_errors_told(path), ArchiveDatabase.open(folder, key=key, readonly=True) as archive:
             return _held(archive, places, path.stat().st_mtime)
     except Busy:
         return ArchiveHolding(
@@ -175,7 +175,7 @@ def archive_holding(folder: Path, places: Sequence[SyncPlace], key: str | None =
         return ArchiveHolding(trouble=f"Cannot read the archive {path}: {error}.")
 
 
-def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> ArchiveHolding:
+def _held(archive: ArchiveDatabase, places: Sequence[SyncPlace], written: float) -> ArchiveHolding:
     here = {place.origin for place in places}
     files: dict[str, KeptFile] = {}
     sessions: set[str] = set()

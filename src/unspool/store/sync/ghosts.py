@@ -13,7 +13,7 @@ from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
 from unspool.agents.records import LeftoverFile, TypedPrompt
 from unspool.model import LogFile, Overview, Titles
 from unspool.reading.prompts import shorten_title
-from unspool.store.archive import Archive, KeptFile, Origin
+from unspool.store.archive import ArchiveDatabase, KeptFile, Origin
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.index.database import Index
 from unspool.store.index.normalize_text import normalize_text
@@ -186,7 +186,7 @@ def _span(log: FoundLog) -> SessionSpan | None:
 class GhostIndexer:
     """Brings the ghosts of an index up to date with the archive."""
 
-    def __init__(self, archive: Archive, index: Index) -> None:
+    def __init__(self, archive: ArchiveDatabase, index: Index) -> None:
         self._archive = archive
         self._index = index
         self._graves = archive.graves()

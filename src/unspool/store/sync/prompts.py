@@ -8,7 +8,7 @@ from unspool.agents import AGENTS, CodingAgent, by_id, is_known
 from unspool.agents.records import PromptMention
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive, FileStatus, Keeper, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, Keeper, Origin
 from unspool.store.archive.forget import LinesToForget, SessionFile, match_id
 from unspool.store.archive.line_filter import split_lines
 from unspool.store.index.schema import VERSION
@@ -46,7 +46,7 @@ class OwnPrompts(NamedTuple):
         return [one for one in self.pasted if one.kept.path not in self.shared]
 
 
-def own_prompts(archive: Archive, session: str) -> OwnPrompts:
+def own_prompts(archive: ArchiveDatabase, session: str) -> OwnPrompts:
     """What is a session's own among the lists of prompts of an archive, and the files that they name."""
     found = OwnPrompts([], {}, [], frozenset(), session)
     mine, others = set[str](), set[str]()
@@ -63,13 +63,13 @@ def own_prompts(archive: Archive, session: str) -> OwnPrompts:
     return found._replace(shared=frozenset(mine & others))
 
 
-def session_of_prompt(archive: Archive, name: str) -> str:
+def session_of_prompt(archive: ArchiveDatabase, name: str) -> str:
     """The session of that id, or the only one whose id begins so, that a list of prompts names."""
     ids = {one for chosen in _lists(archive) for naming in _namings(archive, chosen) for one in naming.sessions}
     return match_id(ids, name)
 
 
-def _lists(archive: Archive) -> Iterator[SessionFile]:
+def _lists(archive: ArchiveDatabase) -> Iterator[SessionFile]:
     for number, origin in archive.origins().items():
         name = by_id(origin.agent).prompt_list.name if is_known(origin.agent) else ""
         if name and (kept := archive.last(number, name)) is not None:
@@ -85,14 +85,14 @@ def prompt_mentions(agent: CodingAgent, root: Path) -> Iterator[PromptMention]:
         return
 
 
-def _namings(archive: Archive, chosen: SessionFile) -> Iterator[PromptMention]:
+def _namings(archive: ArchiveDatabase, chosen: SessionFile) -> Iterator[PromptMention]:
     agent = by_id(chosen.place.agent)
     for kept in archive.generations(chosen.kept.file):
         for line in split_lines(archive.stream(kept.generation)):
             yield agent.prompt_list.mentions(line)
 
 
-def _files(archive: Archive, paths: set[str]) -> Iterator[SessionFile]:
+def _files(archive: ArchiveDatabase, paths: set[str]) -> Iterator[SessionFile]:
     for number, origin in archive.origins().items():
         for path in sorted(paths):
             if (kept := archive.last(number, path)) is not None:
@@ -129,7 +129,7 @@ def keep_imported(folder: Path, source: Path, agent: CodingAgent, key: str | Non
     return report
 
 
-def _check(archive: Archive, agent: CodingAgent, names: Iterable[str]) -> None:
+def _check(archive: ArchiveDatabase, agent: CodingAgent, names: Iterable[str]) -> None:
     forgotten = file_rules(archive.graves(), _IMPORTED._replace(agent=agent.id))
     for name in names:
         if forgotten.hides(name):

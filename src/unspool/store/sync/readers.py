@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from unspool.agents import FoundLog
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.index.requests import SessionRows
 from unspool.store.library.session_files import SessionFiles, checkout
 from unspool.store.sync.extract import ExtractJob, extract_rows
@@ -88,7 +88,7 @@ Loans = dict[tuple[int, str], FoundLog]
 """Logs where they can be read for a while, by origin and path."""
 
 
-def checkouts(archive: Archive, tasks: Iterable[IndexTask], open_: ExitStack, failures: list[str]) -> Loans:
+def checkouts(archive: ArchiveDatabase, tasks: Iterable[IndexTask], open_: ExitStack, failures: list[str]) -> Loans:
     """The logs of those tasks that are to be read from the archive, until the stack closes.
 
     All of one place lie in one folder, for they may share files. What the archive cannot give back is told in
@@ -106,7 +106,7 @@ def checkouts(archive: Archive, tasks: Iterable[IndexTask], open_: ExitStack, fa
 
 
 def checkout_from_archive(
-    archive: Archive, task: IndexTask, prices: PriceTable, failures: list[str]
+    archive: ArchiveDatabase, task: IndexTask, prices: PriceTable, failures: list[str]
 ) -> SessionRows | None:
     """The rows of one session, read from the archive alone; None where they cannot be."""
     common = SessionFiles(task.agent, archive.kept(task.origin).values()).common
@@ -117,7 +117,9 @@ def checkout_from_archive(
     return None if isinstance(rows, str) else rows
 
 
-def _lent(archive: Archive, tasks: Sequence[IndexTask], open_: ExitStack, failures: list[str]) -> dict[str, FoundLog]:
+def _lent(
+    archive: ArchiveDatabase, tasks: Sequence[IndexTask], open_: ExitStack, failures: list[str]
+) -> dict[str, FoundLog]:
     origin, agent = tasks[0].origin, tasks[0].agent
     paths = dict.fromkeys(path for task in tasks for path in (*task.files, *task.common))
     kept = [one for one in (archive.last(origin, path) for path in paths) if one is not None]

@@ -16,7 +16,7 @@ import msgspec
 from unspool.agents import by_id, is_known
 from unspool.model import Overview
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive, Keeper, KeptFile
+from unspool.store.archive import ArchiveDatabase, Keeper, KeptFile
 from unspool.store.index.database import Index, discard_index, index_errors_told
 from unspool.store.index.requests import SessionRows
 from unspool.store.index.schema import CALL_ENDS, index_salt
@@ -159,7 +159,7 @@ class _Started(NamedTuple):
 class SyncWork:
     """What a sync does once it knows what changed; `report` tells what it did."""
 
-    def __init__(self, archive: Archive, index: Index, terms: SyncOptions, report: SyncReport) -> None:
+    def __init__(self, archive: ArchiveDatabase, index: Index, terms: SyncOptions, report: SyncReport) -> None:
         self._archive = archive
         self._index = index
         self._terms = terms
@@ -281,14 +281,14 @@ class SyncWork:
 
 
 @contextmanager
-def writable_archive(folder: Path, key: str | None, patience: float = PATIENCE) -> Iterator[Archive]:
+def writable_archive(folder: Path, key: str | None, patience: float = PATIENCE) -> Iterator[ArchiveDatabase]:
     """The archive of a folder, when it is our turn to write; as strongly encrypted as this version can."""
     with wait_for_lock(folder, patience):
         if key is not None:
             from unspool.store.archive.salvage import strengthen  # few archives are encrypted
 
             strengthen(folder, key)
-        with Archive.open(folder, key=key) as archive:
+        with ArchiveDatabase.open(folder, key=key) as archive:
             yield archive
 
 
@@ -322,7 +322,7 @@ def reindex(folder: Path, key: str | None = None) -> None:
         index_archive(archive, (), SyncOptions(table, index_salt(table), lambda _, __: None), key)
 
 
-def index_archive(archive: Archive, at: Sequence[SyncPlace], terms: SyncOptions, key: str | None) -> SyncReport:
+def index_archive(archive: ArchiveDatabase, at: Sequence[SyncPlace], terms: SyncOptions, key: str | None) -> SyncReport:
     """Keep what is new at some places, and index it and whatever else the archive holds; for whoever has the turn."""
     try:
         return _indexed(archive, at, terms, key)
@@ -331,13 +331,13 @@ def index_archive(archive: Archive, at: Sequence[SyncPlace], terms: SyncOptions,
         return _indexed(archive, at, terms, key)
 
 
-def _indexed(archive: Archive, at: Sequence[SyncPlace], terms: SyncOptions, key: str | None) -> SyncReport:
+def _indexed(archive: ArchiveDatabase, at: Sequence[SyncPlace], terms: SyncOptions, key: str | None) -> SyncReport:
     folder = archive.path.parent
     with index_errors_told(folder), Index.open(folder, key=key) as index:
         return _run(archive, index, [PlaceScan(archive, place) for place in at], terms)
 
 
-def _run(archive: Archive, index: Index, scans: Sequence[PlaceScan], terms: SyncOptions) -> SyncReport:
+def _run(archive: ArchiveDatabase, index: Index, scans: Sequence[PlaceScan], terms: SyncOptions) -> SyncReport:
     query = "SELECT origin, path, state, named FROM session WHERE kind <> 'ghost'"
     known = {(origin, path): IndexedSession(*rest) for origin, path, *rest in index.db.execute(query)}
     wanted = stale_sessions(archive, scans, known, cache(lambda: _attached(index)), terms.salt)
@@ -368,7 +368,7 @@ def _attached(index: Index) -> set[tuple[int, str]]:
     return {(origin, path) for origin, path in index.db.execute(query)}
 
 
-def _haunt(archive: Archive, index: Index, report: SyncReport) -> None:
+def _haunt(archive: ArchiveDatabase, index: Index, report: SyncReport) -> None:
     """Look for sessions that left traces only, where anything changed that could tell of them."""
     if not index.meta("ghosts"):
         from unspool.store.sync.ghosts import GhostIndexer

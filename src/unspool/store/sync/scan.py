@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from unspool.agents import AGENTS, CodingAgent, FoundLog
 from unspool.errors import NotFound
-from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
+from unspool.store.archive import ArchiveDatabase, FileStatus, KeptFile, Origin
 from unspool.store.archive.chain import Outcome, session_lines_name
 from unspool.store.archive.line_filter import ByPath, Drops, FileRules, FilteredFile, Tombstones
 from unspool.store.index.context_files import context_agent, whole_path
@@ -159,7 +159,7 @@ def this_user() -> str:
 class PlaceScan:
     """The files of a place, and which of them the archive does not hold as they stand."""
 
-    def __init__(self, archive: Archive, place: SyncPlace) -> None:
+    def __init__(self, archive: ArchiveDatabase, place: SyncPlace) -> None:
         self.place = place
         with archive.db:
             self.origin = archive.origin(place.origin)

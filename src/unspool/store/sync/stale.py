@@ -9,7 +9,7 @@ import msgspec
 
 from unspool.agents import CodingAgent, FoundLog, by_id, is_known
 from unspool.errors import UnspoolError
-from unspool.store.archive import Archive, KeptFile, Origin
+from unspool.store.archive import ArchiveDatabase, KeptFile, Origin
 from unspool.store.library.session_files import SessionFiles
 from unspool.store.sync.scan import PlaceScan
 
@@ -160,7 +160,7 @@ class StaleSessions(NamedTuple):
 
 
 def stale_sessions(
-    archive: Archive, scans: Sequence[PlaceScan], known: Knowledge, attached: Attached, salt: str
+    archive: ArchiveDatabase, scans: Sequence[PlaceScan], known: Knowledge, attached: Attached, salt: str
 ) -> StaleSessions:
     """Sessions to be read, and rows of what is no session any more, by origin and path."""
     found: dict[tuple[int, str], IndexTask | None] = {}
@@ -248,7 +248,9 @@ def _touched(
     return task
 
 
-def _stray(archive: Archive, path: str, sessions: SessionFiles, number: int, origin: Origin) -> IndexTask | None:
+def _stray(
+    archive: ArchiveDatabase, path: str, sessions: SessionFiles, number: int, origin: Origin
+) -> IndexTask | None:
     """A subagent's log that only the archive has, and whose session nobody has: it stands for itself."""
     kept = archive.last(number, path)
     try:

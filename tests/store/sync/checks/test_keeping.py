@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.sync.scenes import age, aged, keep, levels, put, seen
-from unspool.store.archive import Archive
+from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.chain import name_digest
 from unspool.store.sync.scan import sync_places
 from unspool.store.sync.source_checks import check_keeping
@@ -100,6 +100,6 @@ def test_what_was_forgotten_is_not_missed(tmp_path: Path) -> None:
     keep(archive, root)
     forgotten = aged(root, 3, "forgotten")
     assert levels(seen(check_keeping, archive, root)) == ["warn"]
-    with Archive.open(archive) as kept, kept.writing():
+    with ArchiveDatabase.open(archive) as kept, kept.writing():
         kept.db.execute("INSERT INTO tombstone VALUES(?, 0)", (name_digest(kept.salt, forgotten.path),))
     assert levels(seen(check_keeping, archive, root)) == ["ok"]
