@@ -55,7 +55,7 @@ def test_a_file_is_shown_version_by_version_with_what_changed_and_its_sessions(a
 
 
 def test_a_session_leads_to_what_it_ran_under(app: Site, place: ContextScene) -> None:
-    assert "It ran under 1 context file" in app.get("/s/crane/").said
+    assert "Ran under 1 context file" in app.get("/s/crane/").said
     page = app.get("/s/crane/context-files")
     assert "version 1 of 2" in page.said
     assert "changed since" in page.said

@@ -22,6 +22,7 @@ from unspool.store.index.context_files import (
     whole_path,
 )
 from unspool.store.index.database import Index
+from unspool.store.sync import sync
 from unspool.store.sync.scan import buried_name, file_rules
 
 
@@ -186,6 +187,26 @@ def _count(monkeypatch: pytest.MonkeyPatch, name: str, counts: Counter[str]) -> 
         return real(*given, **more)
 
     monkeypatch.setattr(os, name, counted)
+
+
+def test_names_that_are_no_text_and_files_that_are_none_are_kept_all_the_same(scene: ContextScene) -> None:
+    odd = scene.put(scene.agent / "skills" / "\udcff\udcfe.md", "odd name", ago(3))
+    scene.put(scene.agent / "skills" / "table.bin", b"\0\xff", ago(3))
+    scene.sync()
+    assert texts(scene, odd) == ["odd name"]
+    assert {one.kind for one in files(scene).values()} == {"skill"}
+    assert len(files(scene)) == 2
+
+
+def test_an_encrypted_archive_keeps_and_tells_context_files(scene: ContextScene) -> None:
+    path = scene.put(scene.project("harbour") / "CLAUDE.md", "Speak of the secret derrick to nobody.", ago(3))
+    key = "a passphrase of some length"
+    sync(scene.archive, (), key=key)
+    with Archive.open(scene.archive, key=key, readonly=True) as archive, Index.open(scene.archive, key=key) as index:
+        (file,) = ContextFileIndex(index.db, archive.origins()).files()
+        assert file.place == str(path)
+    held = b"".join(one.read_bytes() for one in scene.archive.iterdir() if one.is_file())
+    assert b"derrick" not in held
 
 
 def test_an_archive_with_context_files_is_proved_and_an_index_is_made_of_it_alone(scene: ContextScene) -> None:
