@@ -197,3 +197,16 @@ def test_a_log_that_somebody_sent_goes_to_the_folder_of_its_agent(home: Path, tm
     home.mkdir()
     path, _ = made(home, "import", str(log), "--to", str(there))
     assert path.is_relative_to(home / "sessions")
+
+
+def test_a_thread_is_lightened_in_its_own_file_and_given_back(home: Path) -> None:
+    """It is found under its id, without what was taken out, and sound; undo gives every byte back."""
+    path = keep(home)
+    before = path.read_bytes()
+    assert run("clone", SESSION, "--in-place", "--preset", "extreme").code == 0
+    assert SECRET.encode() not in path.read_bytes()
+    assert errors(CodexWriter().lint(path.read_bytes().splitlines(keepends=True), strict=False)) == []
+    session = Library([home]).open(SESSION)
+    assert [turn.prompt.text for turn in session.turns if turn.prompt] == ["Mend the quay", "And the light"]
+    assert run("clone", "--undo", SESSION).code == 0
+    assert path.read_bytes() == before

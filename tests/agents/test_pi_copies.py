@@ -283,3 +283,16 @@ def test_a_session_of_the_first_form_becomes_one_of_today(home: Path) -> None:
     assert "hookMessage" not in json.dumps(lines)
     listed = Library([home]).overviews()
     assert sum(call.usage.total for one in listed for call in one.calls) == 4 * 115
+
+
+def test_a_session_is_lightened_in_its_own_file_and_given_back(home: Path) -> None:
+    """It is found under its id, without what was taken out, and sound; undo gives every byte back."""
+    path = keep(home)
+    before = path.read_bytes()
+    assert run("clone", SESSION, "--in-place", "--preset", "extreme").code == 0
+    assert SECRET.encode() not in path.read_bytes()
+    assert errors(PiWriter().lint(path.read_bytes().splitlines(keepends=True), strict=False)) == []
+    session = Library([home]).open(SESSION)
+    assert [turn.prompt.text for turn in session.turns if turn.prompt] == ["Mend the quay", "And the light"]
+    assert run("clone", "--undo", SESSION).code == 0
+    assert path.read_bytes() == before
