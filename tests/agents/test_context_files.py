@@ -7,6 +7,7 @@ import pytest
 
 from tests.log_builder.builder import LogBuilder
 from unspool.agents import AGENTS, CodingAgent, by_id
+from unspool.agents.codex.items import loaded_instructions
 from unspool.agents.context_files import (
     CONTEXT_KINDS,
     LARGEST,
@@ -146,6 +147,12 @@ def test_each_agent_knows_its_own_files(agent: str, home: str, project: str, kep
     for place, known in ((home, own.home), (project, own.project), (kept, own.kept)):
         path, kind = place.split(" ")
         assert [one.kind for one in known if fits(path.split("/"), one)][:1] == [kind][: bool(path)]
+
+
+def test_instructions_that_a_rollout_repeats_are_those_of_the_folder_that_it_names() -> None:
+    told = "# AGENTS.md instructions for /p/shop/\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>"
+    assert loaded_instructions(told) == ("/p/shop/AGENTS.md", "Be kind.")
+    assert loaded_instructions("<user_instructions>") == loaded_instructions("") == ("", "")
 
 
 def test_a_log_says_which_files_were_loaded(tmp_path: Path) -> None:

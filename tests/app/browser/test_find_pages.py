@@ -24,12 +24,17 @@ PATHS = (
     "/stats?days=7",
     "/files",
     "/files?path=/work/shop/src/pay.py",
+    "/context-files",
+    "/context-files?path=CLAUDE.md",
 )
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with site(tmp_path_factory.mktemp("pages"), shop(), harbour()) as opened:
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "source").mkdir()
+    (folder / "source" / "CLAUDE.md").write_text("Mind the checkout.\n" + "x" * 3000)
+    with site(folder, shop(), harbour()) as opened:
         yield opened
 
 

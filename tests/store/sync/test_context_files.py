@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.context_scene import ContextScene, ago
+from tests.store.archive.making import held
+from tests.store.archive.version1 import HELD, unpacked
 from tests.store.sync.sessions import rested
 from unspool.store.archive import ArchiveDatabase
 from unspool.store.archive.forget import LinesToForget, SessionFile, forget
@@ -220,6 +222,16 @@ def test_an_archive_with_context_files_is_proved_and_an_index_is_made_of_it_alon
     (scene.archive / "index.db").unlink()
     scene.sync()
     assert files(scene) == before
+
+
+def test_an_archive_of_an_older_version_takes_context_files_in(scene: ContextScene) -> None:
+    unpacked(scene.archive)
+    scene.put(scene.project("harbour") / "CLAUDE.md", "words", ago(3))
+    scene.put(scene.agent / "CLAUDE.md", "own words", ago(3))
+    scene.sync()
+    assert set(files(scene)) == {"work/harbour/CLAUDE.md", ".claude/CLAUDE.md"}
+    assert HELD.items() <= held(scene.archive).items()
+    assert verify_archive(scene.archive).clean
 
 
 def test_a_forgotten_context_file_does_not_come_back_and_others_of_its_name_stay(scene: ContextScene) -> None:

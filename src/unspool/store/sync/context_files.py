@@ -92,7 +92,7 @@ class ContextScan:
     """The context files that are there, and which of them the archive does not hold as they stand."""
 
     def __init__(self, archive: ArchiveDatabase, index: Index, places: Sequence[SyncPlace], *, projects: bool) -> None:
-        self._archive, self._index, self._projects = archive, index, projects
+        self._archive, self._index = archive, index
         self._known = {origin: number for number, origin in archive.origins().items()}
         self._graves = archive.graves()
         self.fresh: list[_FreshFile] = []
@@ -110,10 +110,12 @@ class ContextScan:
 
     def keep(self, keeper: Keeper) -> Iterator[Outcome]:
         """Keep what is fresh; what became of each. What may not be read is passed over."""
+        with self._archive.db:
+            numbers = {origin: self._archive.origin(origin) for origin in {one.origin for one in self.fresh}}
         for one in self.fresh:
             with suppress(OSError):
-                number = self._archive.origin(one.origin)
-                yield keeper.keep(number, one.path, Path(one.seen.path), one.seen.status, one.kept, apart=True)
+                place = numbers[one.origin]
+                yield keeper.keep(place, one.path, Path(one.seen.path), one.seen.status, one.kept, apart=True)
         for kept in self.gone:
             keeper.missed(kept.file)
 
