@@ -204,7 +204,10 @@ def test_an_encrypted_archive_keeps_and_tells_context_files(scene: ContextScene)
     path = scene.put(scene.project("harbour") / "CLAUDE.md", "Speak of the secret derrick to nobody.", ago(3))
     key = "a passphrase of some length"
     sync(scene.archive, (), key=key)
-    with Archive.open(scene.archive, key=key, readonly=True) as archive, Index.open(scene.archive, key=key) as index:
+    with (
+        ArchiveDatabase.open(scene.archive, key=key, readonly=True) as archive,
+        Index.open(scene.archive, key=key) as index,
+    ):
         (file,) = ContextFileIndex(index.db, archive.origins()).files()
         assert file.place == str(path)
     held = b"".join(one.read_bytes() for one in scene.archive.iterdir() if one.is_file())
