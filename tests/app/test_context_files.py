@@ -66,7 +66,7 @@ def test_the_search_shows_files_after_sessions_and_the_palette_has_them_too(app:
     both, only = app.get("/search", q="night OR crane"), app.get("/search", q="kind:instructions night")
     assert both.said.index("Please mend the crane") < both.said.index("Context files 1")
     assert "no longer so" in only.said
-    assert "No session was found." in only.said
+    assert "In context files only" in only.said
     (file,) = app.json("/search.json", q="derr")["context_files"]
     assert (file["kind"], file["current"]) == ("instructions", True)
     assert file["href"].startswith("/context-files?path=")
