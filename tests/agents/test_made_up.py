@@ -73,6 +73,7 @@ APART = {
     "logout": "speaks of a hub",
     "hub": "takes only what was pushed",
     "schema": "speaks of no session",
+    "uninstall": "speaks of what unspool put on the machine",
     "completion": "speaks of no session",
 }
 
