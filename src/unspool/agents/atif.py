@@ -319,7 +319,12 @@ class _TrajectoryReader:
             made = replace(made, detail=None if own else one.get("extra"))
             given = {"place": after.place, "call_id": call, "text": content.words, **mapping(own.get("result"))}
             outside = tuple(r for r in items(one.get("subagent_trajectory_ref")) if mapping(r).get("trajectory_path"))
-            made = replace((_converted(given, Result) if own else None) or made, id=after.id, time=after.time, images=content.images)
+            made = replace(
+                (_converted(given, Result) if own else None) or made,
+                id=after.id,
+                time=after.time,
+                images=content.images,
+            )
             after.kind, after.turn = "result", True
             after.blocks = (replace(made, parts=(*made.parts, *content.rest, *outside)),)
             yield after

@@ -99,12 +99,14 @@ ExchangeStep = PromptStep | AnswerStep | BesideStep
 
 
 class SessionWalk:
-    """Walks a session and its subagents, each of which is named by its id; the session itself has an empty name."""
+    """Walks a session and its subagents, once; a request goes with the first step of the answer that it is of."""
 
     def __init__(self, session: Session, view: View) -> None:
         self.session, self.view = session, view
         self.prices = view.prices or PriceTable.load()
         self._requests = requests_by_message(session, self.prices)
+        """By the subagent, which has its id as a name and the session itself none, and the message."""
+        self._given: set[tuple[str, str]] = set()
 
     def steps(self, member: Session) -> Iterator[ExchangeStep]:
         """The conversation that the view asks for, of the session or of a subagent: turns and branches are chosen from
@@ -124,14 +126,20 @@ class SessionWalk:
         compaction, or made by another version of the session."""
         shown = {getattr(block, "message", "") for turn in all_turns(member) for block in turn.blocks}
         known, name = {message.id: message for message in member.messages}, self._name(member)
-        for (owner, message), requests in self._requests.items():
+        for owner, message in self._requests:
             if owner == name and message not in shown:
-                yield AnswerStep(0, False, message, (), known.get(message), tuple(requests))
+                yield AnswerStep(0, False, message, (), known.get(message), self._take((owner, message)))
 
     def requests(self, member: Session) -> list[BilledRequest]:
         """Every request of the session itself, or of a subagent."""
         name = self._name(member)
         return [one for (owner, _), requests in self._requests.items() if owner == name for one in requests]
+
+    def _take(self, answer: tuple[str, str]) -> tuple[BilledRequest, ...]:
+        if answer in self._given:
+            return ()
+        self._given.add(answer)
+        return tuple(self._requests.get(answer, ()))
 
     def _name(self, member: Session) -> str:
         return "" if member is self.session else member.id
@@ -148,7 +156,7 @@ class SessionWalk:
                     yield from (BesideStep(turn.number, turn.copied, block) for block in shown)
                     continue
                 about = messages.get(message)
-                requests = tuple(self._requests.get((self._name(member), message), ()))
+                requests = self._take((self._name(member), message))
                 copied = not requests and (turn.copied or (about is not None and about.copied))
                 yield AnswerStep(turn.number, copied, message, shown, about, requests)
 
