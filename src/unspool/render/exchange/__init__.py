@@ -7,9 +7,12 @@ is written from sessions that were redacted before.
 from typing import NamedTuple
 
 from unspool.render.exchange.atif import AtifWriter
+from unspool.render.exchange.hf_traces import HfTracesWriter
+from unspool.render.exchange.inspect import InspectWriter
 from unspool.render.exchange.messages import MessagesWriter, ShareGptWriter
+from unspool.render.exchange.otel import OtelWriter
 
-Writer = AtifWriter | MessagesWriter | ShareGptWriter
+Writer = AtifWriter | MessagesWriter | ShareGptWriter | OtelWriter | HfTracesWriter | InspectWriter
 
 
 class ExchangeFormat(NamedTuple):
@@ -30,7 +33,10 @@ class ExchangeFormat(NamedTuple):
 
 
 EXCHANGE_FORMATS = (
+    ExchangeFormat(OtelWriter(), "observing: collectors, Langfuse, Phoenix, Grafana"),
     ExchangeFormat(AtifWriter(), "evaluation and reinforcement learning: Harbor and its viewers", reads_back=True),
     ExchangeFormat(MessagesWriter(), "training: TRL, OpenAI fine-tuning and most trainers", reads_back=True),
     ExchangeFormat(ShareGptWriter(), "training: LLaMA-Factory, Axolotl"),
+    ExchangeFormat(HfTracesWriter(), "publishing: datasets of traces on the Hugging Face Hub"),
+    ExchangeFormat(InspectWriter(), "scanning: Inspect Scout"),
 )

@@ -25,12 +25,12 @@ from unspool.render.exchange.steps import (
     SessionWalk,
     ToolDefinition,
     is_sent,
+    json_line,
     prompt_text,
     requests_cost,
     result_text,
     tool_definitions,
 )
-from unspool.render.json import encode_json
 from unspool.render.sessionshare import picture_name
 from unspool.render.view import View
 
@@ -253,7 +253,7 @@ class MessagesWriter(msgspec.Struct, frozen=True):
             told = _told(session, text(mapping(one.metadata.get("subagent")).get("id")))
             tools = told.get("tools") if told is not None else [tool.openai() for tool in one.tools]
             row = {"messages": [self._message(entry) for entry in one.entries], "tools": tools}
-            yield from _line(session, row | {"metadata": one.metadata})
+            yield from json_line(session, row | {"metadata": one.metadata})
 
     def _message(self, entry: ChatEntry) -> dict[str, Json]:
         made: dict[str, Json] = {"role": entry.role, "content": entry.content}
@@ -296,11 +296,7 @@ class ShareGptWriter(msgspec.Struct, frozen=True):
         for one in conversations(session, view, split=self.split):
             tools = [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in one.tools]
             row = {"conversations": list(_taking_turns(one.entries)), "tools": json_text(tools)}
-            yield from _line(session, row | {"metadata": one.metadata})
-
-
-def _line(session: Session, row: dict[str, Json]) -> Iterator[bytes]:
-    return encode_json(session.id, lambda: row, 0)
+            yield from json_line(session, row | {"metadata": one.metadata})
 
 
 def _taking_turns(entries: Iterable[ChatEntry]) -> Iterator[dict[str, str]]:

@@ -30,6 +30,7 @@ from unspool.model import (
     Usage,
 )
 from unspool.prices import Cost, PriceTable
+from unspool.render.json import encode_json
 from unspool.render.view import View, follow_branch, is_shown
 
 
@@ -205,6 +206,11 @@ def result_text(call: ToolCall) -> str:
         return ""
     rest = msgspec.json.encode(result.parts).decode() if result.parts and not result.text else ""
     return result.text or rest or result.feedback or result.denial
+
+
+def json_line(session: Session, row: dict[str, Json]) -> Iterator[bytes]:
+    """A line of a file of JSON lines; Unreadable where the session's data cannot be written."""
+    return encode_json(session.id, lambda: row, 0)
 
 
 def requests_cost(requests: Iterable[BilledRequest]) -> Cost:
