@@ -135,7 +135,7 @@ def session_spending(session: Session, prices: PriceTable) -> SessionSpending:
     return SessionSpending(tuple(calls), turns, tuple(_repeated(session)))
 
 
-class BilledRequest(msgspec.Struct, frozen=True):
+class PricedRequest(msgspec.Struct, frozen=True):
     """One request as it was billed, with what its price depends on."""
 
     id: str
@@ -150,7 +150,7 @@ class BilledRequest(msgspec.Struct, frozen=True):
     geo: str = ""
 
 
-def requests_by_message(session: Session, prices: PriceTable) -> dict[tuple[str, str], list[BilledRequest]]:
+def requests_by_message(session: Session, prices: PriceTable) -> dict[tuple[str, str], list[PricedRequest]]:
     """Every request that `figures` counts, once, by the subagent and the message that it is of; the session itself has
     an empty name."""
     homes: dict[int, tuple[str, str]] = {}
@@ -159,11 +159,11 @@ def requests_by_message(session: Session, prices: PriceTable) -> dict[tuple[str,
         before, _, request = call.key.rpartition(":")
         home = homes.setdefault(stable_hash(before), (member, message or before))
         names.setdefault((stable_hash(before), stable_hash(request)), call.key.removeprefix(f"{home[1]}:"))
-    found: dict[tuple[str, str], list[BilledRequest]] = {}
+    found: dict[tuple[str, str], list[PricedRequest]] = {}
     for message_hash, request_hash, time, terms, figures, final in family_ledger(session).rows():
         usage, ids = Usage(*figures, floor=not final), (message_hash, request_hash)
         priced = priced_call(terms, time, usage)
-        made = BilledRequest(names.get(ids, ""), terms[0], usage, priced.time, prices.price_of(priced), *terms[1:])
+        made = PricedRequest(names.get(ids, ""), terms[0], usage, priced.time, prices.price_of(priced), *terms[1:])
         found.setdefault(homes[message_hash], []).append(made)
     return found
 

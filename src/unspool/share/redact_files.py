@@ -19,6 +19,7 @@ from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
+from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.spread import ASKED, near_names, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
@@ -216,6 +217,25 @@ def session_lines(log: OriginalLog) -> list[list[bytes]]:
         with suppress(OSError, Unreadable), open_log(agent.path) as lines:
             streams.append(list(lines))
     return streams
+
+
+_CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.)*)"')
+
+
+def people_in_lines(
+    lines: Iterable[bytes], environment: Mapping[str, str], folders: Iterable[str] = ()
+) -> PersonalNames:
+    """Whose session it is: by the environment, the folders that it ran in, and what its lines note of repositories."""
+    written: set[bytes] = set()
+    names: set[str] = set()
+    for line in lines:
+        written.update(match[1] for match in _CWD.finditer(line))
+        names |= git_signers((line,))
+    found = set(folders)
+    for one in written:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            found.add(msgspec.json.decode(b'"' + one + b'"', type=str))
+    return PersonalNames.of(environment, found - {""}, names)
 
 
 def find_in_session(streams: Iterable[list[bytes]], finder: Finder, advance: Advance) -> tuple[SecretMatch, ...]:

@@ -16,7 +16,7 @@ import msgspec
 from unspool.agents.atif import TRAJECTORY
 from unspool.agents.values import items, mapping
 from unspool.figures import figures
-from unspool.figures.spending import BilledRequest
+from unspool.figures.spending import PricedRequest
 from unspool.files import write_atomically
 from unspool.model import Agent, Branch, Image, Json, Notice, Prompt, Result, Session, Thinking, ToolCall, Unknown
 from unspool.render.exchange.messages import call_arguments
@@ -326,7 +326,7 @@ def _unknown(block: Unknown) -> _Data:
     return {"what": block.what, "data": block.data}
 
 
-def _request(one: BilledRequest) -> _Data:
+def _request(one: PricedRequest) -> _Data:
     own = {"id": one.id, "model": one.model, "time": _moment(one.time), "usage": msgspec.to_builtins(one.usage)}
     own |= {"speed": one.speed, "tier": one.tier, "geo": one.geo}
     return {name: value for name, value in own.items() if value}

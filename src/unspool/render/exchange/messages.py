@@ -15,7 +15,7 @@ import msgspec
 from unspool.agents.openai_messages import NO_OUTPUT, ROW
 from unspool.agents.values import mapping, text
 from unspool.figures import family, figures
-from unspool.figures.spending import BilledRequest
+from unspool.figures.spending import PricedRequest
 from unspool.model import Agent, Image, Json, Notice, Session, ToolCall, Unknown, Usage
 from unspool.render.exchange.steps import (
     AnswerStep,
@@ -49,7 +49,7 @@ class ChatEntry(msgspec.Struct, frozen=True):
     id: str = ""
     time: datetime | None = None
     model: str = ""
-    requests: tuple[BilledRequest, ...] = ()
+    requests: tuple[PricedRequest, ...] = ()
 
 
 class ChatWalk:
@@ -143,7 +143,7 @@ def _members(session: Session, view: View) -> list[Session]:
     return list(family(session)) if view.agents else [session]
 
 
-class Conversation(msgspec.Struct, frozen=True):
+class ChatRow(msgspec.Struct, frozen=True):
     """One line of the file: a chat, the tools that it could use, and what is known of it."""
 
     entries: list[ChatEntry]
@@ -151,7 +151,7 @@ class Conversation(msgspec.Struct, frozen=True):
     metadata: dict[str, Json]
 
 
-def conversations(session: Session, view: View, *, split: bool = False) -> Iterator[Conversation]:
+def conversations(session: Session, view: View, *, split: bool = False) -> Iterator[ChatRow]:
     """The chat of a session, then of each subagent; `split` cuts them where they were compacted."""
     walk, agents = SessionWalk(session, view), {agent.id: agent for agent in _agents(session)}
     for member in _members(session, view):
@@ -164,7 +164,7 @@ def conversations(session: Session, view: View, *, split: bool = False) -> Itera
         for number, chat in enumerate(chats, 1):
             requests = [one for entry in chat for one in entry.requests] + (rest if number == len(chats) else [])
             about = _about(walk, member, agents.get(member.id) if member is not session else None, requests)
-            yield Conversation(chat, tools, about | ({"part": number} if split else {}))
+            yield ChatRow(chat, tools, about | ({"part": number} if split else {}))
 
 
 def _agents(session: Session) -> list[Agent]:
@@ -182,7 +182,7 @@ def _parts(steps: Iterable[ExchangeStep]) -> list[list[ExchangeStep]]:
     return parts
 
 
-def _about(walk: SessionWalk, member: Session, agent: Agent | None, requests: list[BilledRequest]) -> dict[str, Json]:
+def _about(walk: SessionWalk, member: Session, agent: Agent | None, requests: list[PricedRequest]) -> dict[str, Json]:
     """What is known of a conversation; the figures of the whole session are the same on every line of it."""
     session, cost = walk.session, requests_cost(requests)
     told = _told(session, agent.id if agent is not None else "")
@@ -207,7 +207,7 @@ def _about(walk: SessionWalk, member: Session, agent: Agent | None, requests: li
     }
 
 
-def _request(one: BilledRequest) -> dict[str, Json]:
+def _request(one: PricedRequest) -> dict[str, Json]:
     terms = {"model": one.model, "speed": one.speed, "tier": one.tier, "geo": one.geo, "time": _moment(one.time)}
     return terms | usage_data(one.usage)
 

@@ -25,7 +25,7 @@ from unspool.agents.telemetry import (
     SpanShape,
     TelemetryNames,
 )
-from unspool.figures.spending import BilledRequest
+from unspool.figures.spending import PricedRequest
 from unspool.model import Agent, Json, Notice, Prompt, Session, ToolCall, Usage
 from unspool.render.exchange.otel_names import GenAiNames
 from unspool.render.exchange.steps import (
@@ -59,6 +59,11 @@ class OtelWriter(msgspec.Struct, frozen=True):
     suffixes: ClassVar[tuple[str, ...]] = (".otlp.jsonl",)
     description: ClassVar[str] = "OpenTelemetry GenAI spans as OTLP JSON lines, for collectors and dashboards"
     binary: ClassVar[bool] = False
+
+    @property
+    def has_events(self) -> bool:
+        """Whether there is more to tell than spans."""
+        return not isinstance(self.names, GenAiNames)
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         for line in self.lines(session, view):
@@ -176,7 +181,7 @@ class _Telling:
         *, compacted: bool = False,
     ) -> None:  # fmt: skip
         """A span for each request of an answer; one of an agent that logs no usage tells none."""
-        requests: list[BilledRequest | None] = [*step.requests]
+        requests: list[PricedRequest | None] = [*step.requests]
         if not requests and step.model and step.blocks:
             requests = [None]
         for number, one in enumerate(requests):
@@ -280,7 +285,7 @@ class _Telling:
             )
 
 
-def _time_of(request: BilledRequest | None, step: AnswerStep) -> datetime | None:
+def _time_of(request: PricedRequest | None, step: AnswerStep) -> datetime | None:
     return (request.time if request is not None else None) or step.time
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from unspool.agents.values import items, mapping, text
 from unspool.figures import all_turns, calls_of
-from unspool.figures.spending import BilledRequest, requests_by_message
+from unspool.figures.spending import PricedRequest, requests_by_message
 from unspool.figures.tokens import block_pieces
 from unspool.model import (
     Agent,
@@ -52,7 +52,7 @@ class AnswerStep(msgspec.Struct, frozen=True):
     message: str
     blocks: tuple[Block, ...]
     about: Message | None = None
-    requests: tuple[BilledRequest, ...] = ()
+    requests: tuple[PricedRequest, ...] = ()
 
     @property
     def words(self) -> str:
@@ -131,12 +131,12 @@ class SessionWalk:
             if owner == name and message not in shown:
                 yield AnswerStep(0, False, message, (), known.get(message), self._take((owner, message)))
 
-    def requests(self, member: Session) -> list[BilledRequest]:
+    def requests(self, member: Session) -> list[PricedRequest]:
         """Every request of the session itself, or of a subagent."""
         name = self._name(member)
         return [one for (owner, _), requests in self._requests.items() if owner == name for one in requests]
 
-    def _take(self, answer: tuple[str, str]) -> tuple[BilledRequest, ...]:
+    def _take(self, answer: tuple[str, str]) -> tuple[PricedRequest, ...]:
         if answer in self._given:
             return ()
         self._given.add(answer)
@@ -213,7 +213,7 @@ def json_line(session: Session, row: dict[str, Json]) -> Iterator[bytes]:
     return encode_json(session.id, lambda: row, 0)
 
 
-def requests_cost(requests: Iterable[BilledRequest]) -> Cost:
+def requests_cost(requests: Iterable[PricedRequest]) -> Cost:
     """What requests cost together."""
     amount, unpriced, floor = Decimal(0), dict[str, int](), False
     for one in requests:
