@@ -13,10 +13,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from unspool.agents import FoundAgent, FoundLog, by_id
+from unspool.agents.log_files import LogFileAgent
 from unspool.agents.writing import LogWriter
 from unspool.copies.original import fetched_log
+from unspool.figures import calls_of
 from unspool.files import scratch_folder
-from unspool.model import Block, Image, Notice, Result, Session, Thinking, ToolCall, Turn
+from unspool.model import Block, Image, Notice, Plan, Result, Session, Thinking, ToolCall, Turn
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line
 from unspool.share.choices import ShareChoices, ShareSettings
@@ -25,6 +27,7 @@ from unspool.share.redact_files import RedactionReport, people_in_lines, redact_
 from unspool.share.select_files import LeftOutCounts, SelectedFiles, file_stem
 from unspool.share.side_files import FileToShare, agent_file_place
 from unspool.store.library import Library, read_session
+from unspool.store.library.chains import settle_plans
 from unspool.store.library.inputs import open_log
 
 _SAFE_ID = re.compile(r"(?!\.)[A-Za-z0-9._@+=-]{1,120}")
@@ -60,14 +63,16 @@ def open_ready(library: Library, name: str | FoundLog, ask: ShareSettings | None
 
 
 def _redacted(here: FoundLog, original: Session, ask: ShareSettings, folder: Path) -> ReadySession:
-    agent, choices = by_id(here.agent_id), ask.choices(original.cwd)
+    choices = ask.choices(original.cwd)
     plain, made = folder / "plain", folder / "made"
     with open_log(here.path) as lines:
         people = people_in_lines(lines, ask.environment, (original.cwd,))
     finder = Finder(ask.rules, people, choices.terms)
     safe = _SAFE_ID.fullmatch(original.id) and not finder.find(original.id)
     name = original.id if safe else file_stem(original.id)
-    files = list(_plain_files(name, here, agent.writer, plain))
+    log = Path(here.path.removesuffix(".gz").removesuffix(".zst"))
+    tells = not _SAFE_ID.fullmatch(log.name) or finder.find(log.name)
+    files = list(_plain_files(name, f"{name}{log.suffix or '.jsonl'}" if tells else log.name, here, plain))
     cleaned = redact_files([SelectedFiles(file_stem(original.id), files, LeftOutCounts())], ask, choices, finder, made)
     agents = tuple(
         FoundAgent(str(path), one.id, str(beside) if one.sidecar and beside.exists() else "")
@@ -75,24 +80,30 @@ def _redacted(here: FoundLog, original: Session, ask: ShareSettings, folder: Pat
         if (path := made / _agent_name(name, here, one.path)).exists()
         for beside in [made / _agent_name(name, here, one.sidecar)]
     )
-    log = FoundLog(str(made / files[0].name), name, here.agent_id, 0, 0.0, agents=agents, owner=here.owner)
-    session = replace(without_paths(_as_original(read_session(log), original)), id=name)
-    return ReadySession(_leave_out(session, choices), log, cleaned.report, bool(choices.left_out()))
+    found = FoundLog(str(made / files[0].name), name, here.agent_id, 0, 0.0, agents=agents, owner=here.owner)
+    read = _with_settled_plans(_as_original(read_session(found), original), original)
+    session = replace(without_paths(read), id=name)
+    return ReadySession(_leave_out(session, choices), found, cleaned.report, bool(choices.left_out()))
 
 
 def _agent_name(session: str, found: FoundLog, path: str) -> str:
     return f"{session}/{agent_file_place(found, Path(path)).as_posix()}" if path else f"{session}/none"
 
 
-def _plain_files(name: str, here: FoundLog, writer: LogWriter | None, folder: Path) -> Iterator[FileToShare]:
-    """Every file that the session is read from, unpacked: its log, those of its subagents, answers too long for it."""
-    ending = Path(here.path.removesuffix(".gz").removesuffix(".zst")).suffix or ".jsonl"
-    yield _copied(f"{name}{ending}", here.path, writer, folder)
-    for agent in here.agents:
-        for beside in filter(None, (agent.path, agent.sidecar)):
+def _plain_files(name: str, own: str, here: FoundLog, folder: Path) -> Iterator[FileToShare]:
+    """Every file that the session is read from, unpacked: its log and what its agent keeps beside that, the logs of its
+    subagents, and answers that were too long for it."""
+    agent = by_id(here.agent_id)
+    writer, parent = agent.writer, Path(here.path).parent
+    yield _copied(own, here.path, writer, folder)
+    for path in agent.companions_beside(here) if isinstance(agent, LogFileAgent) else ():
+        if path.parent == parent and path.is_file() and not path.is_symlink() and _SAFE_ID.fullmatch(path.name):
+            yield _copied(path.name, str(path), writer, folder)
+    for inner in here.agents:
+        for beside in filter(None, (inner.path, inner.sidecar)):
             with suppress(OSError):
                 yield _copied(_agent_name(name, here, beside), beside, writer, folder)
-    for path in () if here.home.is_symlink() else by_id(here.agent_id).files.spilled(here):
+    for path in () if here.home.is_symlink() else agent.files.spilled(here):
         data = path.read_bytes()
         if b"\0" not in data:
             place = f"{name}/{path.relative_to(here.home).as_posix()}"
@@ -147,6 +158,13 @@ def _as_original(session: Session, original: Session) -> Session:
         elsewhere=original.elsewhere,
         links=tuple(replace(link, title="", prompt="") for link in original.links),
     )
+
+
+def _with_settled_plans(session: Session, original: Session) -> Session:
+    """The session with the plans approved that others carried out."""
+    by = {call.call_id: call.meaning.settled_by for call in calls_of(original) if isinstance(call.meaning, Plan)}
+    plans = ((call.meaning.text, by.get(call.call_id)) for call in calls_of(session) if isinstance(call.meaning, Plan))
+    return settle_plans(session, [(text, other) for text, other in plans if other])
 
 
 def _leave_out(session: Session, choices: ShareChoices) -> Session:
