@@ -15,6 +15,7 @@ from unspool.errors import UnspoolError
 from unspool.figures import figures
 from unspool.files import write_atomically
 from unspool.model import Session
+from unspool.redact.log import decode_line
 from unspool.render import SessionWriter, write
 from unspool.render.exchange.hf_traces import CARD, HfTracesWriter, TraceCounts, dataset_card
 from unspool.render.exchange.inspect import InspectWriter, has_parquet, transcript_rows, write_parquet
@@ -27,7 +28,6 @@ from unspool.share.redacted_session import ReadySession, open_ready
 from unspool.store.library import Library
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._@+=-]")
-_CHUNK = 1 << 20
 TABLE = "transcripts"
 """What one table of all sessions is called."""
 
@@ -173,7 +173,8 @@ def _is_raw_trace(one: ReadySession) -> bool:
 
 
 def _raw_trace(one: ReadySession, folder: Path) -> Iterator[Path]:
-    """The log itself, and those of subagents in a folder of its name."""
+    """The log itself, and those of subagents in a folder of its name. Torn lines stay behind: no reader of datasets
+    takes them."""
     main = folder / file_name(one.session.id, ".jsonl")
     inner = folder / file_name(one.session.id, "")
     places = [(one.log.path, main)]
@@ -182,7 +183,7 @@ def _raw_trace(one: ReadySession, folder: Path) -> Iterator[Path]:
     ]
     for source, path in places:
         with Path(source).open("rb") as stream:
-            write_atomically(path, iter(lambda: stream.read(_CHUNK), b""))
+            write_atomically(path, (line for line in stream if isinstance(decode_line(line), dict)))
         yield path
 
 

@@ -81,6 +81,7 @@ class TraceCounts(msgspec.Struct):
 
 def dataset_card(counts: TraceCounts, licence: str, title: str) -> str:
     """The card that lies beside the traces; names from logs stand in its text alone, never in its head."""
+    title = " ".join(title.split())
     redacted = "redacted" if counts.rules else "NOT redacted"
     agents = ", ".join(f"{agent_name(name)} ({number:,})" for name, number in counts.agents.most_common())
     models = ", ".join(f"`{_plain(name)}` ({number:,})" for name, number in counts.models.most_common(40))
