@@ -19,7 +19,7 @@ from unspool.redact.log import decode_line
 from unspool.render import SessionWriter, write
 from unspool.render.exchange.hf_traces import CARD, HfTracesWriter, TraceCounts, dataset_card
 from unspool.render.exchange.inspect import InspectWriter, has_parquet, transcript_rows, write_parquet
-from unspool.render.exchange.messages import MessagesWriter, ShareGptWriter, left_out_counts
+from unspool.render.exchange.messages import LEFT_OUT, MessagesWriter, ShareGptWriter, left_out_counts
 from unspool.render.exchange.otel import OtelWriter
 from unspool.render.view import View
 from unspool.share.choices import ShareSettings
@@ -58,7 +58,7 @@ class ExportSummary(msgspec.Struct):
     def note(self) -> str:
         """The summary in a line."""
         redacted = f"redacted: {human.count(self.places, 'place')} replaced, rules {self.rules}" if self.rules else ""
-        gone = ", ".join(f"{number:,} {kind}" for kind, number in self.left_out.items())
+        gone = ", ".join(human.count(number, LEFT_OUT.get(kind, kind), kind) for kind, number in self.left_out.items())
         return human.joined(
             human.count(self.sessions, "session"), redacted or "not redacted", f"left out: {gone}" if gone else ""
         )

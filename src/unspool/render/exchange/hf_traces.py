@@ -117,7 +117,7 @@ def dataset_card(counts: TraceCounts, licence: str, title: str) -> str:
         "",
         *_redaction(counts),
         "",
-        f"Made with [unspool](https://pypi.org/project/unspool/) from logs on one machine, {redacted}.",
+        f"Made with unspool from logs on one machine, {redacted}.",
         "",
     ]
     return "\n".join([*head, *body])

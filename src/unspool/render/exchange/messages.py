@@ -35,6 +35,17 @@ from unspool.render.sessionshare import picture_name
 from unspool.render.view import View
 
 _COMPACTIONS = ("compaction", "summary")
+LEFT_OUT = {
+    "copied turns": "copied turn",
+    "branches": "branch",
+    "answers taken back": "answer taken back",
+    "answers of no model": "answer of no model",
+    "notices": "notice",
+    "pictures": "picture",
+    "results without a call": "result without a call",
+    "unknown records": "unknown record",
+}
+"""What chats leave out, and what one of it is called."""
 
 
 class ChatEntry(msgspec.Struct, frozen=True):
