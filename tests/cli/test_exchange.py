@@ -82,6 +82,14 @@ def test_a_trajectory_is_shown_again(source: tuple[str, str], tmp_path: Path) ->
     assert json.loads(again.out.splitlines()[0])["metadata"]["title"]
 
 
+def test_a_log_from_standard_input_is_redacted_too() -> None:
+    done = run("export", "-", "-f", "messages", stdin=secretive().to_bytes())
+    assert done.code == 0
+    about = json.loads(done.out.splitlines()[0])["metadata"]
+    assert about["session"] == SESSION
+    assert SECRETS["prompt"] not in done.out
+
+
 def test_several_go_to_a_folder_one_file_each(tmp_path: Path) -> None:
     done = run("export", STORM, NIGHTLY, "-f", "atif", "-o", str(tmp_path / "out"), "--demo")
     assert done.code == 0

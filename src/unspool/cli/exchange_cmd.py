@@ -1,7 +1,7 @@
 """Sessions for other programs: `unspool export` with an exchange format, and `unspool lake export` for all of them."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -109,6 +109,24 @@ def _client(asked: ExchangeAsked) -> "OtlpClient | None":
     return OtlpClient(asked.to, parse_headers(asked.header)) if asked.to else None
 
 
+def _work(names: Sequence["str | FoundLog"], asked: ExchangeAsked) -> int:
+    """The bytes that will be gone through."""
+    from unspool.share.prepare import work_of
+
+    return sum(_size(one) for one in names) if asked.no_redact else work_of(names)
+
+
+def _passing(names: Sequence["str | FoundLog"], advance: "Advance") -> "Iterator[str | FoundLog]":
+    """The logs, each heard of once the next is asked for."""
+    for one in names:
+        yield one
+        advance(_size(one))
+
+
+def _size(name: "str | FoundLog") -> int:
+    return 0 if isinstance(name, str) else name.size
+
+
 class FilesTarget(NamedTuple):
     """Where `unspool export` writes: a file, a folder, or standard output."""
 
@@ -127,14 +145,13 @@ def export_exchange(
     """Write or send the sessions that were named."""
     from unspool.render import write
     from unspool.share.exchange import SessionExporter, file_name
-    from unspool.share.prepare import work_of
 
     client, path = _client(asked), target.path
     if client is not None and path is not None:
         raise UsageProblem("--to sends what -o would write: give one of them.")
     dataset = writer.name == "hf" and path is not None
     licence = _licence(asked) if dataset else ""
-    with progress(0 if asked.no_redact else work_of(names), "Looking for secrets") as advance:
+    with progress(_work(names, asked), "Looking for secrets") as advance:
         exporter = SessionExporter(library, writer, view, _settings(asked, advance), licence=licence)
         ready = exporter.ready(names, strict=True)
         if client is not None:
@@ -214,7 +231,6 @@ def export_command(
     others are done. Nothing is uploaded but with --to.
     """
     from unspool.share.exchange import ExportTarget, SessionExporter, export_many
-    from unspool.share.prepare import work_of
 
     writer, client = exchange_writer(name, asked), _client(asked)
     if (folder is None) == (client is None):
@@ -222,9 +238,10 @@ def export_command(
     licence = _licence(asked) if name == "hf" else ""
     view = View(not given.pop("no_thinking"), notices=not given.pop("no_notices"), agents=True, prices=library.prices)
     logs = _chosen(library, given)
-    with progress(work_of(logs), "Exporting") as advance:
+    with progress(_work(logs, asked), "Exporting") as advance:
         exporter = SessionExporter(library, writer, view, _settings(asked, advance), licence=licence)
-        summary = export_many(exporter, logs, ExportTarget(folder, client))
+        heard = _passing(logs, advance) if asked.no_redact else logs
+        summary = export_many(exporter, heard, ExportTarget(folder, client))
     if as_json:
         print_result({**_data(summary), "sent": client.report if client else None}, (), as_json=True)
     else:

@@ -29,6 +29,7 @@ from unspool.share.side_files import FileToShare, agent_file_place
 from unspool.store.library import Library, read_session
 from unspool.store.library.chains import settle_plans
 from unspool.store.library.inputs import open_log
+from unspool.store.library.read import read_stream
 
 _SAFE_ID = re.compile(r"(?!\.)[A-Za-z0-9._@+=-]{1,120}")
 
@@ -55,7 +56,7 @@ def open_ready(library: Library, name: str | FoundLog, ask: ShareSettings | None
             yield ReadySession(session, FoundLog(found, session.id, session.agent, 0, 0.0), None)
             return
         here = held.enter_context(fetched_log(found) if isinstance(found, str) else library.located(found))
-        original = library.open(found if isinstance(found, FoundLog) else here)
+        original = library.open(found) if isinstance(found, FoundLog) else read_stream(here.path)
         if ask is None:
             yield ReadySession(original, here, None)
             return
