@@ -7,6 +7,8 @@
 The names below are the public API; everything else may change.
 """
 
+from unspool.build_info import VERSION as __version__
+
 TYPE_CHECKING = False  # spares the import of typing, the dearest part of starting up
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from unspool.model import Overview, Session
     from unspool.store.library import Library, open_session, sessions
 
-__version__ = "0.1.0"
 __all__ = [
     "Archive", "Library", "Overview", "Session", "UnspoolError", "__version__", "open_session", "render_session",
     "search", "sessions", "write_session", "write_site",

@@ -1,19 +1,21 @@
-"""Which commit this copy of unspool was made of: written into a release, looked up in a checkout.
+"""The version of unspool, and which commit this copy was made of: written into a release, looked up in a checkout.
 
 It is asked before anything else is loaded, so it does without pathlib, which would double the time.
 """
 
 import os
 
+VERSION = "0.1.0"
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 _COMMIT = "commit.txt"
 """The file in the package that a release is built with; git ignores it."""
 
 
-def version_line(version: str) -> str:
+def version_line() -> str:
     """Name, version and, where it is known, commit."""
     made_of = commit()
-    return f"unspool {version}" + (f" ({made_of[:12]})" if made_of else "")
+    return f"unspool {VERSION}" + (f" ({made_of[:12]})" if made_of else "")
 
 
 def commit(package: str = _PACKAGE) -> str:

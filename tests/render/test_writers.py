@@ -14,6 +14,8 @@ from unspool.browsers import find_browser
 from unspool.errors import UsageProblem
 from unspool.model import Session, Titles
 from unspool.render import WRITERS, SessionWriter, find_writer, write
+from unspool.render.exchange import EXCHANGE_FORMATS
+from unspool.render.exchange.atif import AtifWriter
 from unspool.render.json import JsonWriter
 from unspool.render.markdown import MarkdownWriter
 from unspool.render.sessionshare import SessionShareWriter
@@ -85,6 +87,8 @@ def test_every_module_with_a_writer_is_listed() -> None:
         (MarkdownWriter(), "full"),
         (JsonWriter(2), "full"),
         (SessionShareWriter(2), "full"),
+        (AtifWriter(2), "full"),
+        *((one.writer, "full") for one in EXCHANGE_FORMATS if one.ending.endswith(".jsonl")),
     ],
 )
 def test_what_a_writer_writes_is_as_it_was(writer: SessionWriter, view: str) -> None:

@@ -13,10 +13,17 @@ from tests.share.made import PERSONAL, SESSION
 from tests.share.opening import from_base64
 from tests.share.seeded import KINDS, SECRETS, TELLING, escaped, write
 from tests.share.test_share_encrypted import inside
+from unspool.agents import by_id
 from unspool.hub_client.prepare import PushRedaction, prepare_push
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.rules import builtin_rules
+from unspool.render import write as write_session
+from unspool.render.exchange import EXCHANGE_FORMATS
+from unspool.render.exchange.otel import OtelWriter
+from unspool.render.view import View
+from unspool.share.choices import ShareChoices, ShareSettings
 from unspool.share.encryption import ShareSecret
+from unspool.share.redacted_session import open_ready
 from unspool.store.library import Library
 
 EVERYTHING = [arg for rule in (one.id for one in builtin_rules().rules) for arg in ("--keep", rule)]
@@ -106,8 +113,23 @@ class Making:
         rmtree(to / "archive")
         return to
 
+    def exchange(self, to: Path, more: tuple[str, ...]) -> Path:
+        """Every format for other programs, with all that it can tell; one of them as a user would have it."""
+        asked = ("--no-redact",) if more else ()
+        hub = ("-f", "hf", "-o", str(to / "traces"), "--license", "other")
+        told(run("export", SESSION, "-s", str(self.logs), *hub, *asked))
+        ask = None if more else ShareSettings(lambda _: ShareChoices(), builtin_rules(), rehearsed=True)
+        names = by_id("claude-code").telemetry
+        assert names is not None
+        spans = (OtelWriter(content=True), OtelWriter(True, names), OtelWriter(True, names, "logs"))
+        writers = [*(one.writer for one in EXCHANGE_FORMATS if one.name != "otel"), *spans]
+        with open_ready(Library((self.logs,)), SESSION, ask) as one:
+            for number, writer in enumerate(writers):
+                write_session(writer, one.session, to / f"talk-{number}{writer.suffixes[0]}", View(agents=True))
+        return to
 
-MADE = ["html", "site", "bundle", "gist", "locked", "locked_site", "export"]
+
+MADE = ["html", "site", "bundle", "gist", "locked", "locked_site", "export", "exchange"]
 
 
 @pytest.fixture

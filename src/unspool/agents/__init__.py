@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from unspool.agents.aider import Aider
 from unspool.agents.amp import Amp
+from unspool.agents.atif import Atif
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.cline import Cline, RooCode
@@ -23,6 +24,7 @@ from unspool.agents.goose import Goose
 from unspool.agents.iflow import IFlow
 from unspool.agents.kimi import Kimi
 from unspool.agents.kiro import Kiro
+from unspool.agents.openai_messages import OpenAIMessages
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.qwen import Qwen
@@ -86,6 +88,8 @@ AGENTS: list[CodingAgent] = [
     Kiro(),
     Aider(),
     Windsurf(),
+    Atif(),
+    OpenAIMessages(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

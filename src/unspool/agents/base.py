@@ -33,6 +33,7 @@ from unspool.model.request import RecordedRequests
 
 if TYPE_CHECKING:
     from unspool.agents.handed import SessionTaker
+    from unspool.agents.telemetry import TelemetryNames
     from unspool.agents.writing import LogWriter  # which few commands need
 
 
@@ -158,6 +159,13 @@ class CodingAgent(ABC):
     hooks: Hooks | None = None
     resuming: Resuming | None = None
     asking: Asking | None = None
+    hub_traces = False
+    """Whether the viewer of traces on the Hugging Face Hub knows its logs as they are."""
+
+    @property
+    def telemetry(self) -> "TelemetryNames | None":
+        """The names under which it tells observers of its work itself; None where it does not."""
+        return None
 
     @property
     def writer(self) -> "LogWriter | None":

@@ -130,8 +130,8 @@ def document_entries(data: bytes, *holders: str) -> list[Entry] | None:
 class Chain:
     """Puts the lines of a log that names no parents behind one another."""
 
-    def __init__(self) -> None:
-        self._live: str | None = None
+    def __init__(self, last: str | None = None) -> None:
+        self._live = last
         """The last line of the conversation as it stands; what was taken back hangs on the one before it."""
         self._undone: str | None = None
 

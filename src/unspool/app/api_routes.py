@@ -6,11 +6,11 @@ from typing import Any, Literal
 import msgspec
 from starlette.requests import Request
 
-from unspool import __version__
 from unspool.app import api_sessions, api_stats
 from unspool.app.api_endpoint import MAX_VALUE, ApiEndpoint, Parameter, format_time
 from unspool.app.background_sync import SyncState
 from unspool.app.error_pages import Failure
+from unspool.build_info import VERSION
 from unspool.store.sync.run import SyncReport
 
 _SCHEMAS = "#/components/schemas/"
@@ -24,7 +24,7 @@ def openapi_document(endpoints: Sequence[ApiEndpoint]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "unspool",
-            "version": __version__,
+            "version": VERSION,
             "description": "What the app's pages show, as JSON. Nothing can be changed here.",
         },
         "security": [{"bearer": []}, {"cookie": []}],
@@ -101,7 +101,7 @@ def _state(request: Request) -> Standing:
     read_only = background is None or request.app.state.read_only
     missing = tuple(str(source) for source in request.app.state.context.sources if not source.is_dir())
     return Standing(
-        __version__, read_only, state.state, state.done, state.total, state.failure, format_time(state.at), state.round,
+        VERSION, read_only, state.state, state.done, state.total, state.failure, format_time(state.at), state.round,
         state.report, missing,
     )  # fmt: skip
 

@@ -19,10 +19,9 @@ def main() -> None:
             sys.stdout.write(text.read())
         return
     if sys.argv[1:] in (["--version"], ["-V"]):
-        from unspool import __version__
         from unspool.build_info import version_line
 
-        sys.stdout.write(f"{version_line(__version__)}\n")
+        sys.stdout.write(f"{version_line()}\n")
         return
     gc.set_threshold(_OBJECTS, 20, 50)
     try:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool import __version__, human
+from unspool import human
+from unspool.build_info import VERSION
 from unspool.cli import fresh, options, output, settings
 from unspool.cli.output import cut_text, print_json, safe_text, say_line
 from unspool.errors import NotFound, UsageProblem
@@ -178,9 +179,9 @@ def _print_record(found: "Blame", name: str, *, write: bool) -> None:
         raise NotFound(f"{path.name} is in no git repository with a commit.")
     place = path.resolve().relative_to(Path(repository.top).resolve()).as_posix()
     if name == "agent-trace":
-        print_json(agent_trace(found, place, head.hash, __version__))
+        print_json(agent_trace(found, place, head.hash, VERSION))
         return
-    note = git_ai_note(found, place, head.hash, __version__)
+    note = git_ai_note(found, place, head.hash, VERSION)
     if not note:
         raise NotFound(f"{head.hash[:10]} brought no line of {place} that a session is known to have written.")
     if not write:

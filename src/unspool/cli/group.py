@@ -20,7 +20,7 @@ COMMANDS = (
     ("context", "Tell what fills the window of a session, and what it cost."),
     ("requests", "List the requests that a log keeps whole, or show one of them exactly."),
     ("show", "Read a session in the terminal."),
-    ("export", "Write sessions as Markdown, JSON, text, PDF, Word or a picture."),
+    ("export", "Write sessions as Markdown, JSON, text, PDF, Word, a picture, or for other programs."),
     ("json", "Make a web page of one log or session."),
     ("local", "Choose a session and make a web page of it."),
     ("all", "Make a web site of all your sessions."),
@@ -73,7 +73,7 @@ _HOMES = {
     **dict.fromkeys(("login", "logout", "shares", "push"), "shares"),
     **dict.fromkeys(("schema", "completion"), "schema"),
     **dict.fromkeys(("context", "requests"), "context"),
-    **dict.fromkeys(("info", "show", "export"), "show"),
+    **dict.fromkeys(("info", "show"), "show"),
     **dict.fromkeys(("blame", "why"), "blame"),
     **dict.fromkeys(("outline", "solved"), "outline"),
     **dict.fromkeys(("sync", "watch", "doctor"), "sync"),
@@ -116,10 +116,9 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from unspool import __version__
         from unspool.build_info import version_line
 
-        click.echo(version_line(__version__))
+        click.echo(version_line())
         ctx.exit()
 
 

@@ -1,7 +1,6 @@
-"""`unspool info`, `show` and `export`: what one session holds, read in the terminal, and written to files."""
+"""`unspool info` and `show`: what one session holds, and the session read in the terminal."""
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,7 +15,7 @@ from unspool.agents import FoundLog, agent_name
 from unspool.cli import options, settings
 from unspool.cli.options import check_view, view_options
 from unspool.cli.output import console, print_json, print_nodes, show_renderable
-from unspool.errors import NotFound, UsageProblem
+from unspool.errors import NotFound
 from unspool.figures import all_turns
 from unspool.model import Session, ToolCall, Turn, Unknown, Usage
 from unspool.render.sanitize import one_line
@@ -28,7 +27,6 @@ from unspool.tools.summary import first_line
 if TYPE_CHECKING:
     from unspool.cli.list_cmd import SessionMark
     from unspool.figures import Figures
-    from unspool.render import SessionWriter
 
 _ANCHOR = re.compile(r"msg-(\d{1,15})(?:-\d+)?")
 
@@ -126,71 +124,6 @@ def show_command(session: str, view: View, at: int | None, pager: bool, width: i
     view = view_at(found, msgspec.structs.replace(view, prices=library.prices), at)
     check_view(found, view)
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
-
-
-_FORMATS = ("markdown", "json", "text", "session-share", "pdf", "docx", "card")
-_OUTPUT = "A file, or a folder for several sessions; standard output if not given."
-
-
-@click.command("export")
-@click.argument("session", nargs=-1, required=True)
-@click.option(
-    "-f", "--format", "name", type=click.Choice(_FORMATS), help="By default what the file is called, or markdown."
-)
-@click.option("-o", "--output", metavar="PATH", help=_OUTPUT)
-@view_options(whole=True)
-@click.option("--inline-images", is_flag=True, help="Markdown: images inside the file instead of beside it.")
-@options.sources
-def export_command(
-    session: tuple[str, ...], name: str | None, output: str | None, view: View, inline_images: bool, library: Library
-) -> None:
-    """Write sessions as Markdown, JSON, text, PDF, Word or a picture.
-
-    \b
-    unspool export latest -o session.md              Markdown, images beside it
-    unspool export 3f2a 77b0 -o exports/ -f json     several, one file each
-    unspool export latest -f text | less             to standard output
-    unspool export latest -o s.session-share.json    for session-share's viewers
-    unspool export latest -o session.pdf             for paper; .docx for Word
-    unspool export latest -o card.png                its story as a picture of 1200×630; card.svg needs no more
-
-    JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
-    other options leave out. PDFs are printed by Chromium or Chrome, or by WeasyPrint (the extra `pdf`); Word
-    needs the extra `docx`.
-    """
-    from unspool.render import find_writer, write
-    from unspool.render.json import JsonWriter
-    from unspool.render.markdown import MarkdownWriter
-    from unspool.site.story_card import CardWriter
-
-    target = Path(output) if output not in (None, "-") else None
-    if target is None and len(session) > 1:
-        raise UsageProblem("Several sessions need a folder to go to: -o DIR.")
-    folder = target is not None and (len(session) > 1 or target.is_dir() or str(output).endswith(("/", "\\")))
-    chosen: dict[str, SessionWriter] = {
-        "markdown": MarkdownWriter(images="inline" if inline_images else "beside"),
-        "json": JsonWriter(prices=library.prices),
-        "card": CardWriter(library.prices, png=target is not None and target.suffix.lower() == ".png"),
-    }
-    view = msgspec.structs.replace(view, prices=library.prices)
-    drawn = target is not None and target.suffix.lower() in CardWriter.suffixes
-    usual = "card" if drawn else "markdown" if target is None or folder else target.name
-    called = name or usual
-    writer = chosen[called] if called in chosen else find_writer(called)
-    writer = chosen.get(writer.name, writer)
-    if target is None and writer.binary and sys.stdout.isatty():
-        raise UsageProblem(f"A terminal cannot show {writer.name}: name a file with -o.")
-    for log in [library.resolve(name) for name in session]:
-        found = library.open(log)
-        check_view(found, view)
-        if target is None:
-            write(writer, found, sys.stdout.buffer, view)
-            continue
-        safe = re.sub(r"[^A-Za-z0-9._-]", "_", found.id).lstrip(".") or "session"  # it leads nowhere else
-        path = target / f"{safe}{writer.suffixes[0]}" if folder else target
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(writer, found, path, view)
-        click.echo(str(path), err=True)
 
 
 _LISTED = 8

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from unspool import __version__
+from unspool.build_info import VERSION
 from unspool.copies.copy_plan import CopyPlan
 from unspool.copies.original import CopySource
 from unspool.copies.records import file_digest
@@ -34,7 +34,7 @@ class EditRecord(msgspec.Struct, frozen=True):
     """Digest of the log after."""
     made: str
     options: dict[str, object]
-    version: str = __version__
+    version: str = VERSION
 
 
 def edit_in_place(plan: CopyPlan, source: CopySource, *, dry_run: bool = False) -> EditRecord:

@@ -153,7 +153,7 @@ def open_source(library: Library, name: str | FoundLog) -> Iterator[CopySource]:
     found = library.resolve(name) if isinstance(name, str) else name
     with GC_PAUSE:
         if isinstance(found, str):
-            with _fetched(found) as here:
+            with fetched_log(found) as here:
                 yield CopySource(read_original(here, found), own_home(by_id(here.agent_id)), None)
         else:
             with library.located(found) as here:
@@ -163,7 +163,7 @@ def open_source(library: Library, name: str | FoundLog) -> Iterator[CopySource]:
 
 
 @contextmanager
-def _fetched(name: str) -> Iterator[FoundLog]:
+def fetched_log(name: str) -> Iterator[FoundLog]:
     """A log that lies by itself; what can be read only once is kept for a while."""
     found = _alone(name)
     if name != "-" and not is_url(name):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from unspool import __version__
 from unspool.agents.writing import Cuts, LineLink, ListedCopy, errors
+from unspool.build_info import VERSION
 from unspool.copies import records
 from unspool.copies.conversation import has_block, split_turns
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, SessionCopy, new_line_ids, plan_copy
@@ -226,7 +226,7 @@ def _record(draught: CopyPlan, done: WrittenFiles, cwd: str) -> records.CopyReco
         command=wish.command,
         options=wish.options,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        version=__version__,
+        version=VERSION,
         title=copy.making.title,
         cwd=cwd,
         files=done.files,

@@ -126,6 +126,15 @@ def family(session: Session) -> Iterator[Session]:
         waiting.extend(agent.session for agent in reversed(member.agents))
 
 
+def family_ledger(session: Session) -> CallLedger:
+    """Every request of the session and its subagents, once; those of copied history were another's."""
+    ledger = CallLedger()
+    ledger.add(billed_calls(session))
+    ledger.add(session.elsewhere)
+    ledger.add(call for member in list(family(session))[1:] for call in billed_calls(member))
+    return ledger
+
+
 def all_turns(session: Session) -> Iterator[Turn]:
     """Every turn, those of abandoned branches included."""
     yield from session.turns

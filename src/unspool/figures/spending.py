@@ -12,10 +12,10 @@ from decimal import Decimal
 import msgspec
 from msgspec.structs import replace
 
-from unspool.figures import all_turns, billed_calls, calls_of, family
+from unspool.figures import all_turns, calls_of, family, family_ledger
 from unspool.figures.context_window import RequestWindow
 from unspool.figures.tokens import LEAST, CachedRequest, cached_instead, estimate_tokens, find_rewrites
-from unspool.model import Agent, Notice, Session, ToolCall, Usage
+from unspool.model import Agent, Call, Notice, Session, ToolCall, Usage
 from unspool.model.usage import CAUSES
 from unspool.prices import Cost, PriceParts, PriceTable, priced_call
 from unspool.reading.ledger import CallLedger, stable_hash
@@ -123,10 +123,7 @@ class SessionSpending(msgspec.Struct, frozen=True):
 
 def session_spending(session: Session, prices: PriceTable) -> SessionSpending:
     owners = _Owners(session)
-    ledger = CallLedger()
-    ledger.add(billed_calls(session))
-    ledger.add(session.elsewhere)
-    ledger.add(call for member in list(family(session))[1:] for call in billed_calls(member))
+    ledger = family_ledger(session)
     lost = dict(_losses(session, ledger, prices))
     calls, fresh = [], _fresh(session)
     for message, request, time, terms, figures, final in ledger.rows():
@@ -138,6 +135,49 @@ def session_spending(session: Session, prices: PriceTable) -> SessionSpending:
         calls.append(CallSpending(turn, name, agent, terms[0], moment, usage, parts, again, cut))
     turns = tuple(_by_turn(session, calls))
     return SessionSpending(tuple(calls), turns, tuple(_repeated(session)))
+
+
+class PricedRequest(msgspec.Struct, frozen=True):
+    """One request as it was billed, with what its price depends on."""
+
+    id: str
+    """Tells it from others of its message; empty where the log does not."""
+    model: str
+    usage: Usage
+    time: datetime | None
+    cost: Decimal | None
+    """None where its price is not known."""
+    speed: str = ""
+    tier: str = ""
+    geo: str = ""
+
+
+def requests_by_message(session: Session, prices: PriceTable) -> dict[tuple[str, str], list[PricedRequest]]:
+    """Every request that `figures` counts, once, by the subagent and the message that it is of; the session itself has
+    an empty name."""
+    homes: dict[int, tuple[str, str]] = {}
+    names: dict[_Ids, str] = {}
+    for member, message, call in _named_calls(session):
+        before, _, request = call.key.rpartition(":")
+        home = homes.setdefault(stable_hash(before), (member, message or before))
+        names.setdefault((stable_hash(before), stable_hash(request)), call.key.removeprefix(f"{home[1]}:"))
+    found: dict[tuple[str, str], list[PricedRequest]] = {}
+    for message_hash, request_hash, time, terms, figures, final in family_ledger(session).rows():
+        usage, ids = Usage(*figures, floor=not final), (message_hash, request_hash)
+        priced = priced_call(terms, time, usage)
+        made = PricedRequest(names.get(ids, ""), terms[0], usage, priced.time, prices.price_of(priced), *terms[1:])
+        found.setdefault(homes[message_hash], []).append(made)
+    return found
+
+
+def _named_calls(session: Session) -> Iterator[tuple[str, str, Call]]:
+    """The subagent, the message and the call of every request; what only other versions hold names no message."""
+    for member in family(session):
+        for message in member.messages:
+            for call in message.calls if not message.copied else ():
+                yield "" if member is session else member.id, message.id, call
+        if member is session:
+            yield from (("", "", call) for call in session.elsewhere)
 
 
 def sum_calls(turn: int | None, calls: Iterable[CallSpending], compactions: int = 0) -> TurnSpending:

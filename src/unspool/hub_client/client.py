@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from unspool import __version__
+from unspool.build_info import VERSION
 from unspool.errors import Declined, FetchFailed, NotAllowed, NotFound, UnspoolError, UsageProblem
 from unspool.hub_client.login import HubAddress, HubEntry
 
@@ -154,7 +154,7 @@ class HubClient:
         if connection.sock is not None:
             connection.sock.settimeout(_WAIT)
         connection.putrequest(method, self._address.path + path, skip_accept_encoding=True)
-        given = {"User-Agent": f"unspool/{__version__}", "Accept": "application/json", **headers}
+        given = {"User-Agent": f"unspool/{VERSION}", "Accept": "application/json", **headers}
         if self._entry.token:
             given["Authorization"] = f"Bearer {self._entry.token}"
         if sent is not None:

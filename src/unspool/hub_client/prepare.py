@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 import secrets
 import time
 from collections import Counter
@@ -14,18 +13,18 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from unspool import __version__
 from unspool.agents import FoundLog, by_id
 from unspool.agents.writing import LogWriter
+from unspool.build_info import VERSION
 from unspool.files import plain_files, write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, encode_line, redact_lines, scan_lines
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.replacements import MOST, ReplacementNames, SecretMatch
-from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.spread import spread_values
 from unspool.redact.values import find_in_values, redact_text, redact_value
+from unspool.share.redact_files import people_in_lines
 from unspool.share.side_files import agent_file_place
 from unspool.store.library.inputs import open_log
 
@@ -79,7 +78,6 @@ def naming_key(folder: Path) -> bytes:
 
 _FRESH = 600.0
 """Seconds after which a line that was never finished is as it will stay."""
-_CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.)*)"')
 _NULL = b"\0"
 
 Kind = Literal["log", "other"]
@@ -128,7 +126,7 @@ def files_to_push(found: FoundLog) -> Iterator[FileToPush]:
 
 def source_digest(found: FoundLog, edge: PushRedaction) -> str:
     """Equal as long as neither the files of a session nor what they are redacted by changed."""
-    known = [__version__, edge.policy.version, sha256(edge.key).hexdigest()]
+    known = [VERSION, edge.policy.version, sha256(edge.key).hexdigest()]
     if found.origin:
         known.append(f"{found.path} {found.size} {found.modified}")
     else:
@@ -143,7 +141,8 @@ def source_digest(found: FoundLog, edge: PushRedaction) -> str:
 
 def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> PreparedPush:
     """The files of a session below a folder, without what must not leave."""
-    people = _people(found, edge)
+    with open_log(found.path) as lines:
+        people = people_in_lines(lines, edge.environment)
     writer, names = by_id(found.agent_id).writer, KeyedNames(edge.key)
     finder = _everywhere(found, edge.policy.finder(edge.policy.replaced, people), writer)
     made: list[tuple[str, Path]] = []
@@ -215,18 +214,3 @@ def _settled(lines: Iterable[bytes], path: Path, writer: LogWriter | None) -> It
             continue
         if line.endswith(b"\n") or decode_line(line) is not None or time.time() - path.stat().st_mtime > _FRESH:
             yield line
-
-
-def _people(found: FoundLog, edge: PushRedaction) -> PersonalNames:
-    """Whose session it is, by the environment, the folders that it ran in, and what it notes of repositories."""
-    written: set[bytes] = set()
-    names: set[str] = set()
-    with open_log(found.path) as lines:
-        for line in lines:
-            written.update(match[1] for match in _CWD.finditer(line))
-            names |= git_signers((line,))
-    folders = set()
-    for one in written:
-        with suppress(msgspec.DecodeError, UnicodeDecodeError):
-            folders.add(msgspec.json.decode(b'"' + one + b'"', type=str))
-    return PersonalNames.of(edge.environment, folders - {""}, names)

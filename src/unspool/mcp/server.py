@@ -18,7 +18,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from starlette.responses import PlainTextResponse
 
-from unspool import __version__
+from unspool.build_info import VERSION
 from unspool.errors import UnspoolError
 from unspool.mcp.answers import MOST, QUOTE, Quoter
 from unspool.mcp.records import Records
@@ -53,7 +53,7 @@ def make_server(records: Records, quoter: Quoter) -> MCPServer:
         "unspool",
         title="unspool",
         instructions=_INSTRUCTIONS,
-        version=__version__,
+        version=VERSION,
         tools=[_tool(one, quoter) for one in tools.all],
         log_level="WARNING",
     )

@@ -92,6 +92,8 @@ class Event(msgspec.Struct):
     """A prompt that empties the context: what follows begins anew, and belongs to the same conversation."""
     preserved: Preserved | None = None
     """For a compaction boundary: the earlier lines that the agent still loads behind it."""
+    copied: bool = False
+    """The line says itself that it only repeats another session's: it tells no usage, which was paid there."""
 
 
 def calls_in(events: Iterable[Event], logged: Collection[str] = ()) -> Iterator[Call]:

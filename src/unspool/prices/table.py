@@ -146,6 +146,16 @@ def token_density(model: str) -> float:
     return 1.0 if known is None else known.density
 
 
+def model_provider(model: str) -> str:
+    """Who offers a model, as OpenTelemetry calls providers; empty where its name does not tell."""
+    return _providers().get(plain_name(model).partition("-")[0], "")
+
+
+@cache
+def _providers() -> dict[str, str]:
+    return msgspec.json.decode(Path(__file__).with_name("providers.json").read_bytes(), type=dict[str, str])
+
+
 @cache
 def _known(model: str) -> _Model | None:
     name = plain_name(model)

@@ -137,7 +137,7 @@ class TurnBuilder:
     def _event(self, event: Event, writer: "_Writer", turn: TurnNumber) -> None:
         if event.prompt is not None:
             writer.begin(event.prompt, turn.number)
-        writer.saw(event.time)
+        writer.saw(event.time, copied=event.copied)
         if event.part is not None:
             self._say(event.part.message, writer, turn.branch)
             return
@@ -192,9 +192,11 @@ class _Writer:
             if not isinstance(block, Result):
                 self.add(block)
 
-    def saw(self, time: datetime | None) -> None:
-        if time is not None and self._open is not None:
-            self._open.saw(time)
+    def saw(self, time: datetime | None, *, copied: bool) -> None:
+        if self._open is not None:
+            self._open.copied = copied if self._open.copied is None else self._open.copied
+            if time is not None:
+                self._open.saw(time)
 
     def heard(self, message: str, calls: tuple[Call, ...]) -> None:
         self.said.add(message)
@@ -221,6 +223,8 @@ class _Open:
         self.number, self.prompt = number, prompt
         self.blocks: list[Block] = []
         self.usage, self.context = Usage(), 0
+        self.copied: bool | None = None
+        """As its first line says."""
         self.started = self.ended = prompt.time if prompt is not None else None
 
     def saw(self, time: datetime) -> None:
@@ -231,7 +235,8 @@ class _Open:
 
     def turn(self, *, last: bool) -> Turn:
         blocks = self._settled(last=last)
-        return Turn(self.number, self.prompt, blocks, self.started, self.ended, self.usage, self.context)
+        copied = bool(self.copied)
+        return Turn(self.number, self.prompt, blocks, self.started, self.ended, self.usage, self.context, copied)
 
     def _settled(self, *, last: bool) -> tuple[Block, ...]:
         """Say of calls without result whether they were broken off or still run."""

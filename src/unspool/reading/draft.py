@@ -284,4 +284,5 @@ class SessionDraft:
             next((part.effort for part in parts if part.effort), ""),
             self.message_branch[message] == 0,
             next((part.request_ref for part in parts if part.request_ref), ""),
+            all(event.copied for event in events),
         )

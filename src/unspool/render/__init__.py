@@ -12,6 +12,7 @@ from unspool.errors import UsageProblem
 from unspool.files import write_atomically
 from unspool.model import Session
 from unspool.render.document_writers import DocxWriter, PdfWriter
+from unspool.render.exchange import EXCHANGE_FORMATS
 from unspool.render.json import JsonWriter
 from unspool.render.markdown import MarkdownWriter
 from unspool.render.sessionshare import SessionShareWriter
@@ -34,6 +35,7 @@ class SessionWriter(Protocol):
 
 WRITERS: tuple[SessionWriter, ...] = (
     TextWriter(), MarkdownWriter(), JsonWriter(), SessionShareWriter(), DocxWriter(), PdfWriter(),
+    *(one.writer for one in EXCHANGE_FORMATS),
 )  # fmt: skip
 
 

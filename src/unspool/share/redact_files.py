@@ -12,13 +12,15 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from unspool import __version__, human
+from unspool import human
+from unspool.build_info import VERSION
 from unspool.copies.original import OriginalLog
 from unspool.errors import Unreadable
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
+from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.spread import ASKED, near_names, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
@@ -110,7 +112,7 @@ def make_report(
     for (kind, rule), some in sorted(groups.items()):
         values, kept = {match.value for match in some}, sum(is_kept(match, choices) for match in some)
         found.append(RuleCount(rule, kind, len(values), len(some), kept))
-    return RedactionReport(f"unspool {__version__}", rules, found, gone)
+    return RedactionReport(f"unspool {VERSION}", rules, found, gone)
 
 
 class FileRedactor:
@@ -216,6 +218,25 @@ def session_lines(log: OriginalLog) -> list[list[bytes]]:
         with suppress(OSError, Unreadable), open_log(agent.path) as lines:
             streams.append(list(lines))
     return streams
+
+
+_CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.)*)"')
+
+
+def people_in_lines(
+    lines: Iterable[bytes], environment: Mapping[str, str], folders: Iterable[str] = ()
+) -> PersonalNames:
+    """Whose session it is: by the environment, the folders that it ran in, and what its lines note of repositories."""
+    written: set[bytes] = set()
+    names: set[str] = set()
+    for line in lines:
+        written.update(match[1] for match in _CWD.finditer(line))
+        names |= git_signers((line,))
+    found = set(folders)
+    for one in written:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            found.add(msgspec.json.decode(b'"' + one + b'"', type=str))
+    return PersonalNames.of(environment, found - {""}, names)
 
 
 def find_in_session(streams: Iterable[list[bytes]], finder: Finder, advance: Advance) -> tuple[SecretMatch, ...]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tests.agents.stories import (
     aider,
     amp,
+    atif,
     cline,
     codex,
     continue_,
@@ -19,6 +20,7 @@ from tests.agents.stories import (
     iflow,
     kimi,
     kiro,
+    openai_messages,
     opencode,
     pi,
     qwen,
@@ -77,6 +79,12 @@ STORIES: dict[str, Story] = {
         aider.write, None, "quay", lines=False, edited="light.py", calls=(("shell", "ok"), ("edit", "ok")), unknown=()
     ),
     "windsurf": Story(windsurf.write, None),
+    "atif": Story(atif.write, Usage(input=60, output=20, cache_read=160, cache_write=5), cwd=""),
+    "messages": Story(
+        openai_messages.write,
+        Usage(input=60, output=20, cache_read=160, cache_write=5),
+        calls=(("shell", "ok"), ("shell", "ok"), ("edit", "ok")),
+    ),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""

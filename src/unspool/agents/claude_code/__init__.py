@@ -18,6 +18,7 @@ from unspool.agents.records import AgentFile, Detail, FoundAgent, FoundLog, Rete
 from unspool.model import AgentSource, Call, Entry, Facts, Json, Transcript
 
 if TYPE_CHECKING:
+    from unspool.agents.claude_code.telemetry import ClaudeTelemetry
     from unspool.agents.claude_code.writing import ClaudeWriter  # which few commands need
     from unspool.agents.handed import SessionTaker
 
@@ -91,6 +92,13 @@ class ClaudeCode(CodingAgent):
     hooks = _Hooks()
     resuming = _Resuming()
     asking = _Asking()
+    hub_traces = True
+
+    @property
+    def telemetry(self) -> "ClaudeTelemetry":
+        from unspool.agents.claude_code.telemetry import ClaudeTelemetry
+
+        return ClaudeTelemetry()
 
     @property
     def writer(self) -> "ClaudeWriter":

@@ -39,6 +39,7 @@ class Codex(CodingAgent):
     log_name = discover.LOG_NAME
     prompt_list = discover.CodexPrompts()
     resuming = ResumeCommand("codex resume {id}")
+    hub_traces = True
 
     @property
     def writer(self) -> "CodexWriter":

@@ -50,6 +50,7 @@ class Pi(LogFileAgent):
     head = re.compile(rb'\{"type":\s*"session"')
     log_name = re.compile(r"(?:^|/)(?:[^/]*_|(?=[0-9a-f]{8}-[0-9a-f]{4}-))([0-9A-Za-z-]{8,64})\.jsonl$")
     resuming = ResumeCommand("pi --session {id}")
+    hub_traces = True
 
     @property
     def writer(self) -> "PiWriter":
