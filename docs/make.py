@@ -31,6 +31,7 @@ from unspool.demo import write_demo
 from unspool.model import LogFile
 from unspool.prices.table import ModelPrice, read_sheet
 from unspool.render import sessionshare
+from unspool.render.exchange import EXCHANGE_FORMATS
 from unspool.render.json import session_document, session_schema
 from unspool.store.library import Library
 
@@ -172,6 +173,15 @@ def agent_table() -> str:
     return _table(("agent", "tokens", "resume", "copies", "takes over", "deletes", "where"), rows)
 
 
+def exchange_table() -> str:
+    """Formats for other programs."""
+    rows = [
+        (f"`{one.name}`", f"`{one.ending}`", one.purpose, "yes" if one.reads_back else "–", one.reference)
+        for one in EXCHANGE_FORMATS
+    ]
+    return _table(("format", "files", "for", "read back", "checked by"), rows)
+
+
 def price_table() -> str:
     """The built-in prices that are kept by hand."""
     sheet = read_sheet(PRICES)
@@ -259,6 +269,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "tools": tool_table,
     "agents": agent_table,
+    "exchange-formats": exchange_table,
     "prices": price_table,
     "json-example": json_example,
     "app-api": app_api,

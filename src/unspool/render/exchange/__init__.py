@@ -16,11 +16,14 @@ Writer = AtifWriter | MessagesWriter | ShareGptWriter | OtelWriter | HfTracesWri
 
 
 class ExchangeFormat(NamedTuple):
-    """One format: what writes it, whom it is for, and whether unspool reads it back."""
+    """One format: what writes it, whom it is for, and by what it is checked."""
 
     writer: Writer
     purpose: str
+    reference: str
+    """What says whether a file is sound, in tests or by hand."""
     reads_back: bool = False
+    """Whether unspool reads it as a session."""
 
     @property
     def name(self) -> str:
@@ -33,10 +36,27 @@ class ExchangeFormat(NamedTuple):
 
 
 EXCHANGE_FORMATS = (
-    ExchangeFormat(OtelWriter(), "observing: collectors, Langfuse, Phoenix, Grafana"),
-    ExchangeFormat(AtifWriter(), "evaluation and reinforcement learning: Harbor and its viewers", reads_back=True),
-    ExchangeFormat(MessagesWriter(), "training: TRL, OpenAI fine-tuning and most trainers", reads_back=True),
-    ExchangeFormat(ShareGptWriter(), "training: LLaMA-Factory, Axolotl"),
-    ExchangeFormat(HfTracesWriter(), "publishing: datasets of traces on the Hugging Face Hub"),
-    ExchangeFormat(InspectWriter(), "scanning: Inspect Scout"),
+    ExchangeFormat(
+        OtelWriter(),
+        "observing: collectors, Langfuse, Phoenix, Grafana",
+        "the protocol's classes, `opentelemetry-proto`",
+    ),
+    ExchangeFormat(
+        AtifWriter(),
+        "evaluation, reinforcement learning: Harbor",
+        "the package `atif` 1.8.0; by hand Harbor's own validator",
+        reads_back=True,
+    ),
+    ExchangeFormat(
+        MessagesWriter(), "training: TRL, OpenAI, most trainers", "by hand `datasets`, which loads it", reads_back=True
+    ),
+    ExchangeFormat(
+        ShareGptWriter(), "training: LLaMA-Factory, Axolotl", "the order of turns of LLaMA-Factory; by hand `datasets`"
+    ),
+    ExchangeFormat(
+        HfTracesWriter(),
+        "publishing: the Hugging Face Hub",
+        "the Hub's marks of each log; by hand `datasets` with `teich`",
+    ),
+    ExchangeFormat(InspectWriter(), "scanning: Inspect Scout", "by hand `scout db validate`, and Scout's reader"),
 )
