@@ -29,9 +29,9 @@ from unspool.model.blocks import count_ends
 from unspool.model.session import is_unlisted
 from unspool.prices import Cost, PriceTable
 from unspool.reading.prompts import plans_of
-from unspool.render import find_writer, write
 from unspool.render.transcript import head_nodes
 from unspool.render.view import View
+from unspool.render.writers import find_writer, write
 from unspool.site.build.plan import BuildOptions, build_site
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.store.index.schema import PICO

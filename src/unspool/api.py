@@ -39,7 +39,7 @@ def render_session(session: Session | str | Path, form: str = "markdown", view: 
 
         (page,) = session_pages(found, figures(found, PriceTable.load()), _ALONE, Frame())
         return page.html
-    from unspool.render import find_writer
+    from unspool.render.writers import find_writer
 
     writer = find_writer(form)
     if writer.binary:
@@ -57,8 +57,8 @@ def write_session(session: Session | str | Path, path: str | Path, view: View | 
 
         write_atomically(target, [render_session(found, HTML).encode("utf-8", "replace")])
     else:
-        from unspool.render import find_writer
-        from unspool.render import write as write_document
+        from unspool.render.writers import find_writer
+        from unspool.render.writers import write as write_document
 
         write_document(find_writer(target.name), found, target, view)
     return target

@@ -11,7 +11,7 @@ from tests.reading.reading import jsonl, library, opened, plans, prompts, sessio
 from tests.site.pages import made
 from unspool.model import Plan, Session
 from unspool.reading.prompts import plans_of
-from unspool.render import find_writer, write
+from unspool.render.writers import find_writer, write
 
 PLAN = "# Plan: Add a tide table\n\n1. Parse it\n2. Show it"
 VERSIONS = ["1.0.88", "2.0.76", "2.1.7", "2.1.33", "2.1.90", "2.1.230"]

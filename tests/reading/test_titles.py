@@ -7,8 +7,8 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import jsonl, library, opened, session
 from unspool.model import Notice
-from unspool.render import find_writer
 from unspool.render.view import View
+from unspool.render.writers import find_writer
 
 PLAN = "# Plan: Tides\n\n1. x"
 

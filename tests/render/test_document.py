@@ -19,12 +19,13 @@ from unspool.doc import Picture, Prose
 from unspool.errors import UnspoolError, UsageProblem
 from unspool.model import Session, Titles
 from unspool.render import document as documents
-from unspool.render import find_writer, pdf, write
+from unspool.render import pdf
 from unspool.render.document import document_html
 from unspool.render.document_writers import DocxWriter, PdfWriter
 from unspool.render.markdown import MarkdownWriter
 from unspool.render.pdf import print_by_weasyprint
 from unspool.render.view import View
+from unspool.render.writers import find_writer, write
 from unspool.store.library import Library
 
 FULL = View(full=True, agents=True)

@@ -12,9 +12,9 @@ from markdown_it import MarkdownIt
 from tests.render.build import DOT, everything, image, session, turn
 from tests.render.shapes import NODE
 from unspool.doc import Check, Checklist, Code, Fields, Fold, Heading, Link, Node, Picture, Prose, Table, Terminal
-from unspool.render import write
 from unspool.render.markdown import MarkdownImages, MarkdownWriter, render_markdown
 from unspool.render.view import View
+from unspool.render.writers import write
 
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(r'</?details(?: open)?(?: id="[^"<>]*")?>|</?summary>|</?em>|<a id="[^"<>]*">|</a>')

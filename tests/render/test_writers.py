@@ -13,7 +13,6 @@ from tests.render.build import everything, session
 from unspool.browsers import find_browser
 from unspool.errors import UsageProblem
 from unspool.model import Session, Titles
-from unspool.render import WRITERS, SessionWriter, find_writer, write
 from unspool.render.exchange import EXCHANGE_FORMATS
 from unspool.render.exchange.atif import AtifWriter
 from unspool.render.json import JsonWriter
@@ -21,6 +20,7 @@ from unspool.render.markdown import MarkdownWriter
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.text import TextWriter
 from unspool.render.view import View
+from unspool.render.writers import WRITERS, SessionWriter, find_writer, write
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 UPDATE = "UNSPOOL_UPDATE_SNAPSHOTS"

@@ -17,11 +17,11 @@ from unspool.errors import UsageProblem
 from unspool.figures import figures
 from unspool.prices import PriceTable
 from unspool.redact.rules import builtin_rules
-from unspool.render import find_writer
 from unspool.render.exchange import EXCHANGE_FORMATS
 from unspool.render.exchange.hf_traces import TraceCounts, check_licence, dataset_card
 from unspool.render.exchange.inspect import write_parquet
 from unspool.render.view import View
+from unspool.render.writers import find_writer
 from unspool.share.choices import ShareChoices, ShareSettings
 from unspool.share.exchange import ExportTarget, SessionExporter, export_many, file_name
 from unspool.store.library import Library

@@ -17,10 +17,10 @@ from unspool.agents import by_id
 from unspool.hub_client.prepare import PushRedaction, prepare_push
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.rules import builtin_rules
-from unspool.render import write as write_session
 from unspool.render.exchange import EXCHANGE_FORMATS
 from unspool.render.exchange.otel import OtelWriter
 from unspool.render.view import View
+from unspool.render.writers import write as write_session
 from unspool.share.choices import ShareChoices, ShareSettings
 from unspool.share.encryption import ShareSecret
 from unspool.share.redacted_session import open_ready

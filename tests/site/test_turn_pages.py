@@ -13,8 +13,8 @@ from tests.reading.reading import session as session_of
 from tests.site.pages import NOON, Read, broken, demo, made, session, turn
 from tests.site.test_address import items
 from unspool.model import Agent, Block, Branch, Notice, Place, Session, Text, Thinking, ToolCall
-from unspool.render import find_writer
 from unspool.render.view import View
+from unspool.render.writers import find_writer
 from unspool.site import page_template
 from unspool.site.address import Addresses
 from unspool.site.options import KINDS, SiteOptions

@@ -16,7 +16,7 @@ from unspool.render.view import View
 
 if TYPE_CHECKING:
     from unspool.agents import FoundLog
-    from unspool.render import SessionWriter
+    from unspool.render.writers import SessionWriter
     from unspool.share.choices import Advance, ShareSettings
     from unspool.share.exchange import ExportSummary
     from unspool.share.otlp_client import OtlpClient
@@ -78,10 +78,10 @@ exchange_options = options.as_argument(
 def exchange_writer(name: str, asked: ExchangeAsked) -> "SessionWriter":
     """The writer of a format, as it was asked for; UsageProblem for what it cannot do."""
     from unspool.agents import agent_named
-    from unspool.render import find_writer
     from unspool.render.exchange.messages import MessagesWriter, ShareGptWriter
     from unspool.render.exchange.otel import OtelWriter
     from unspool.render.exchange.otel_names import GenAiNames
+    from unspool.render.writers import find_writer
 
     asked.check(name)
     if name == OtelWriter.name:
@@ -143,7 +143,7 @@ def export_exchange(
     asked: ExchangeAsked,
 ) -> None:
     """Write or send the sessions that were named."""
-    from unspool.render import write
+    from unspool.render.writers import write
     from unspool.share.exchange import SessionExporter, file_name
 
     client, path = _client(asked), target.path

@@ -22,7 +22,7 @@ from unspool.render.view import View
 from unspool.store.library import Library
 
 if TYPE_CHECKING:
-    from unspool.render import SessionWriter
+    from unspool.render.writers import SessionWriter
 
 _FORMATS = ("markdown", "json", "text", "session-share", "pdf", "docx", "card", *NAMES)
 _OUTPUT = "A file, or a folder for several sessions; standard output if not given."
@@ -74,7 +74,7 @@ def command(session: tuple[str, ...], form: "FileForm", view: View, asked: Excha
     needs the extra `docx`. Trajectories, spans and transcripts hold the whole session, but for --no-thinking and
     --no-notices; what messages leave out is counted.
     """
-    from unspool.render import write
+    from unspool.render.writers import write
     from unspool.share.exchange import file_name
 
     output = form.output
@@ -117,9 +117,9 @@ def _usual_format(target: Path | None, *, folder: bool) -> str:
 
 def _writer(called: str, target: Path | None, library: Library, *, inline: bool) -> "SessionWriter":
     """The writer that is called so, or writes files of that name."""
-    from unspool.render import find_writer
     from unspool.render.json import JsonWriter
     from unspool.render.markdown import MarkdownWriter
+    from unspool.render.writers import find_writer
     from unspool.site.story_card import CardWriter
 
     chosen: dict[str, SessionWriter] = {

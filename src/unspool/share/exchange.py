@@ -16,12 +16,12 @@ from unspool.figures import figures
 from unspool.files import write_atomically
 from unspool.model import Session
 from unspool.redact.log import decode_line
-from unspool.render import SessionWriter, write
 from unspool.render.exchange.hf_traces import CARD, HfTracesWriter, TraceCounts, dataset_card
 from unspool.render.exchange.inspect import InspectWriter, has_parquet, transcript_rows, write_parquet
 from unspool.render.exchange.messages import LEFT_OUT, MessagesWriter, ShareGptWriter, left_out_counts
 from unspool.render.exchange.otel import OtelWriter
 from unspool.render.view import View
+from unspool.render.writers import SessionWriter, write
 from unspool.share.choices import ShareSettings
 from unspool.share.otlp_client import OtlpClient
 from unspool.share.redacted_session import ReadySession, open_ready

@@ -9,8 +9,8 @@ from tests.log_builder.builder import LogBuilder
 from tests.log_builder.prompts import make_png
 from unspool.doc import Picture
 from unspool.model import Image, Session
-from unspool.render import find_writer, write
 from unspool.render.blocks import prompt_nodes
+from unspool.render.writers import find_writer, write
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
 from unspool.store.sync import sync

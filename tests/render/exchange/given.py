@@ -12,8 +12,8 @@ from tests.thorough import THOROUGH
 from unspool.agents import FoundLog
 from unspool.model import Session
 from unspool.prices import PriceTable
-from unspool.render import find_writer, write
 from unspool.render.view import View
+from unspool.render.writers import find_writer, write
 from unspool.store.library import Library
 
 PRICES = PriceTable.load()

@@ -9,8 +9,8 @@ from tests.render.build import everything
 from tests.render.exchange.given import demo, exported
 from unspool.agents import AGENTS
 from unspool.errors import NotALog
-from unspool.render import WRITERS, find_writer
 from unspool.render.exchange import EXCHANGE_FORMATS, ExchangeFormat
+from unspool.render.writers import WRITERS, find_writer
 from unspool.store.library import Library
 
 each = pytest.mark.parametrize("one", EXCHANGE_FORMATS, ids=lambda one: one.name)
