@@ -7,7 +7,7 @@
 The names below are the public API; everything else may change.
 """
 
-from unspool.build_info import VERSION as __version__
+from unspool.build_info import VERSION
 
 TYPE_CHECKING = False  # spares the import of typing, the dearest part of starting up
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unspool.model import Overview, Session
     from unspool.store.library import Library, open_session, sessions
 
+__version__ = VERSION
 __all__ = [
     "Archive", "Library", "Overview", "Session", "UnspoolError", "__version__", "open_session", "render_session",
     "search", "sessions", "write_session", "write_site",

@@ -2,9 +2,8 @@
 a file as it stood after a call."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -19,6 +18,7 @@ from unspool.agents import AGENTS, agent_name
 from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext
 from unspool.app.file_list import folder_trail, render_file_list
+from unspool.app.file_owners import SHOWN, owned_lines
 from unspool.app.marks import custom_titles
 from unspool.app.open_session import get_session
 from unspool.app.project_list import ProjectList, project_slug
@@ -28,10 +28,8 @@ from unspool.app.stats_tables import file_href
 from unspool.doc import Code, Node
 from unspool.errors import NotFound
 from unspool.figures.file_states import forward_slashes
-from unspool.figures.line_owners import LineOwner
 from unspool.render.html.elements import HtmlOptions, visible
 from unspool.render.html.nodes import nodes_html
-from unspool.render.html.panels import source_lines
 from unspool.site.page_template import Crumb
 from unspool.site.summaries import shorten_line
 from unspool.store.index.times import utc_time
@@ -43,12 +41,10 @@ from unspool.store.index.touched_files import (
     sum_file,
     touch_prompts,
 )
-from unspool.store.library.file_history import CHANGES, AskedChange, AskedLines, FileCall, FileHistory
+from unspool.store.library.file_history import CHANGES, FileCall, FileHistory
 from unspool.tools.summary import language
 
 _LONGEST = 4000
-_SHOWN = 400_000
-"""Characters of a file that a page shows; all of it can be had as a file."""
 _PAGE, _OPEN = 40, 3
 """Changes on a page, and those whose lines are there at once."""
 _BARS, _LOOKED = 80, 2000
@@ -121,7 +117,11 @@ def _file_page(request: Request, db: apsw.Connection, found: FileSum) -> HTMLRes
     page = min(parse_number(_asked(request, "page")) or 1, max(1, math.ceil(len(touches) / _PAGE)))
     shown = touches[(page - 1) * _PAGE : page * _PAGE]
     history = _history(context, db, path)
-    values: dict[str, object] = {"asked": _asked_values(history) if lines else None, "moments": (), "steps": ()}
+    values: dict[str, object] = {
+        "asked": owned_lines(context, db, history) if lines else None,
+        "moments": (),
+        "steps": (),
+    }
     if not lines:
         values["moments"] = _moments(context, history, db, shown)
         values["number"] = total - (page - 1) * _PAGE
@@ -242,54 +242,6 @@ def _diff(history: FileHistory, call: FileCall) -> Markup | None:
     return None if diff is None else _markup(diff)
 
 
-class OwnedRun(NamedTuple):
-    """Lines one after the other of one owner."""
-
-    how: str
-    words: str
-    href: str
-    about: str
-    time: datetime | None
-    code: Markup
-
-
-def _asked_values(history: FileHistory) -> dict[str, object]:
-    asked = history.asked_lines()
-    return {"known": asked.lines is not None, "runs": list(_runs(history.path, asked)), "found": asked}
-
-
-def _runs(path: str, asked: AskedLines) -> Iterator[OwnedRun]:
-    start, room = 1, _SHOWN
-    for owner, group in groupby(zip(asked.owners, asked.lines or (), strict=True), key=lambda pair: pair[0]):
-        lines = [line for _, line in group]
-        text = "\n".join(lines)[: max(room, 0)]
-        if room <= 0:
-            return
-        code = Markup(source_lines(text, language(path), start))  # noqa: S704  a writer's markup
-        yield _run(owner, asked)._replace(code=code)
-        start, room = start + len(lines), room - len(text) - 1
-
-
-def _run(owner: LineOwner, asked: AskedLines) -> OwnedRun:
-    one = asked.changes[owner.step]
-    if owner.how == "change":
-        about = shorten_line(visible(one.title), 90)
-        words = shorten_line(visible(one.prompt), 90) or "before the first prompt"
-        return OwnedRun("change", words, _turn_href(one), about, one.time, Markup())
-    if owner.how != "before":
-        words = "By hand, a command or another program" if owner.how == "outside" else "By a change not told in full"
-        return OwnedRun(owner.how, words, "", "some time before", one.time, Markup())
-    earlier = f"Before the last {human.count(len({one.key for one in asked.changes}), 'session')}"
-    return OwnedRun("before", earlier if asked.left else "Before the first session", "", "", None, Markup())
-
-
-def _turn_href(one: AskedChange) -> str:
-    prompt = one.origin.turn.prompt
-    if prompt is None or prompt.time is None:
-        return session_href(one.key)
-    return block_href(one.key, f"msg-{round(prompt.time.timestamp() * 1000)}", "", prompt.place.offset)
-
-
 # --- a file as it stood
 
 
@@ -320,8 +272,8 @@ def file_at_call_page(request: Request) -> HTMLResponse:
         bars=_bars(call.path, changes, call),
         # what the call changed; nothing of a new file, which is shown whole
         change=_markup(found.diff) if found.diff is not None and not found.new else "",
-        whole=_markup(Code((after or "")[:_SHOWN].removesuffix("\n"), language(call.path), start=1)),
-        cut=len(after or "") > _SHOWN,
+        whole=_markup(Code((after or "")[:SHOWN].removesuffix("\n"), language(call.path), start=1)),
+        cut=len(after or "") > SHOWN,
         download=f"/files/at.txt?{_query(call)}",
     )
     return render_page(request, f"{_name(call.path)} as it stood", body, crumbs, _STYLES)
