@@ -124,7 +124,9 @@ class _Parser(WholeLogParser):
     def _facts(self, head: dict[str, Any]) -> None:
         facts, own, agent = self.facts, ours(head), mapping(head.get("agent"))
         facts.session = text(head.get("session_id")) or text(head.get("trajectory_id")) or facts.session
-        facts.cwd, facts.branch = text(own.get("cwd")), text(own.get("branch"))
+        told = mapping(agent.get("extra"))
+        facts.cwd = text(own.get("cwd")) or next(filter(None, map(text, items(told.get("cwds")))), "")
+        facts.branch = text(own.get("branch")) or next(filter(None, map(text, items(told.get("git_branches")))), "")
         facts.custom_title = text(own.get("title"))
         version = text(agent.get("version"))
         facts.versions |= {version: None} if version not in ("", "unknown") else {}

@@ -40,7 +40,7 @@ class OwnedRun(NamedTuple):
     code: Markup = Markup()
 
 
-class OwnedLines(NamedTuple):
+class FileOwners(NamedTuple):
     """The lines of a file by their owners."""
 
     runs: list[OwnedRun]
@@ -54,7 +54,7 @@ class OwnedLines(NamedTuple):
     """Changes after this state, of which the logs do not tell what they made of it."""
 
 
-def owned_lines(context: AppContext, db: apsw.Connection, history: FileHistory) -> OwnedLines:
+def owned_lines(context: AppContext, db: apsw.Connection, history: FileHistory) -> FileOwners:
     """Who wrote each line of the file that a history is of."""
     place = Path(history.path)
     try:
@@ -68,7 +68,7 @@ def owned_lines(context: AppContext, db: apsw.Connection, history: FileHistory) 
     runs = (
         ([line for _, line in group], _logged(owner, asked)) for owner, group in groupby(pairs, key=lambda one: one[0])
     )
-    return OwnedLines(list(_with_code(history.path, runs)), asked.lines is not None, left=asked.left, later=asked.later)
+    return FileOwners(list(_with_code(history.path, runs)), asked.lines is not None, left=asked.left, later=asked.later)
 
 
 def _with_code(path: str, runs: Iterator[tuple[list[str], OwnedRun]]) -> Iterator[OwnedRun]:
@@ -82,11 +82,11 @@ def _with_code(path: str, runs: Iterator[tuple[list[str], OwnedRun]]) -> Iterato
         start, room = start + len(lines), room - len(text) - 1
 
 
-def _of_blame(context: AppContext, found: Blame) -> OwnedLines:
+def _of_blame(context: AppContext, found: Blame) -> FileOwners:
     groups = groupby(found.lines, key=lambda line: (line.change, line.commit, line.who, line.sure))
     runs = ((lines, _blamed(context, found, lines[0])) for _, group in groups if (lines := list(group)))
     told = (([line.text for line in lines], run) for lines, run in runs)
-    return OwnedLines(list(_with_code(found.path, told)), here=True, left=found.left)
+    return FileOwners(list(_with_code(found.path, told)), here=True, left=found.left)
 
 
 def _blamed(context: AppContext, found: Blame, line: BlamedLine) -> OwnedRun:

@@ -50,7 +50,7 @@ class FileForm(NamedTuple):
 @exchange_options
 @options.sources
 def command(session: tuple[str, ...], form: "FileForm", view: View, asked: ExchangeAsked, library: Library) -> None:
-    """Write sessions as Markdown, JSON, text, PDF, Word, a picture, or for other programs.
+    """Write sessions to files, for people and for other programs.
 
     \b
     unspool export latest -o session.md              Markdown, images beside it

@@ -20,7 +20,7 @@ COMMANDS = (
     ("context", "Tell what fills the window of a session, and what it cost."),
     ("requests", "List the requests that a log keeps whole, or show one of them exactly."),
     ("show", "Read a session in the terminal."),
-    ("export", "Write sessions as Markdown, JSON, text, PDF, Word, a picture, or for other programs."),
+    ("export", "Write sessions to files, for people and for other programs."),
     ("json", "Make a web page of one log or session."),
     ("local", "Choose a session and make a web page of it."),
     ("all", "Make a web site of all your sessions."),

@@ -79,7 +79,7 @@ STORIES: dict[str, Story] = {
         aider.write, None, "quay", lines=False, edited="light.py", calls=(("shell", "ok"), ("edit", "ok")), unknown=()
     ),
     "windsurf": Story(windsurf.write, None),
-    "atif": Story(atif.write, Usage(input=60, output=20, cache_read=160, cache_write=5), cwd=""),
+    "atif": Story(atif.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "messages": Story(
         openai_messages.write,
         Usage(input=60, output=20, cache_read=160, cache_write=5),

@@ -46,7 +46,8 @@ STEPS: list[dict[str, Any]] = [
 def document() -> dict[str, Any]:
     """The trajectory, as data."""
     steps = [{"step_id": number, **step} for number, step in enumerate(STEPS, 1)]
-    agent = {"name": "claude-code", "version": "2.1.300", "model_name": "claude-opus-4-6"}
+    agent: dict[str, Any] = {"name": "claude-code", "version": "2.1.300", "model_name": "claude-opus-4-6"}
+    agent |= {"extra": {"cwds": ["/home/ada/quay"]}}
     return {"schema_version": "ATIF-v1.7", "session_id": "mend-the-quay__Xy12", "agent": agent, "steps": steps}
 
 
