@@ -180,8 +180,8 @@ def test_the_table_has_scouts_columns_and_adds_up_to_the_sessions(source: Path, 
     for log in library.logs():
         one = library.open(log)
         counted, own = figures(one, PRICES), [row for row in rows if row["source_id"] == one.id]
-        assert sum(row["total_tokens"] for row in own) == (counted.usage + counted.agents_usage).total
-        assert sum(row["total_cost_usd"] for row in own) == pytest.approx(float(counted.cost.amount))
+        assert sum(row["total_tokens"] or 0 for row in own) == (counted.usage + counted.agents_usage).total
+        assert sum(row["total_cost_usd"] or 0 for row in own) == pytest.approx(float(counted.cost.amount))
         messages = json.loads(own[0]["messages"])
         assert own[0]["message_count"] == len(messages)
         answered = {message["tool_call_id"] for message in messages if message["role"] == "tool"}

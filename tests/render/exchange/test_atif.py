@@ -84,10 +84,13 @@ def test_every_session_is_a_valid_trajectory_with_the_figures_of_info(tmp_path: 
         data, counted = written(one, tmp_path), figures(one, PRICES)
         final = data["final_metrics"]
         usage = counted.usage
+        assert final["total_steps"] == len(data["steps"])
+        if not counted.models:
+            assert final == {"total_steps": len(data["steps"])}  # what nobody logged is not zero
+            continue
         assert final["total_prompt_tokens"] == usage.input + usage.cache_read + usage.cache_write
         assert (final["total_completion_tokens"], final["total_cached_tokens"]) == (usage.output, usage.cache_read)
         assert final.get("total_cost_usd") == (float(counted.cost.amount) if not counted.cost.unpriced else None)
-        assert final["total_steps"] == len(data["steps"])
 
 
 def all_steps(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -101,7 +104,8 @@ def test_totals_are_the_sums_of_the_steps(tmp_path: Path) -> None:
         data = written(one, tmp_path)
         metrics = [step["metrics"] for step in all_steps(data) if "metrics" in step]
         for name in ("prompt", "completion", "cached"):
-            assert sum(used[f"{name}_tokens"] for used in metrics) == data["final_metrics"][f"total_{name}_tokens"]
+            total = data["final_metrics"].get(f"total_{name}_tokens", 0)
+            assert sum(used[f"{name}_tokens"] for used in metrics) == total
 
 
 def test_a_subagent_is_a_trajectory_inside_that_its_call_leads_to(tmp_path: Path) -> None:
@@ -126,7 +130,7 @@ def test_copied_history_is_marked_and_paid_elsewhere(tmp_path: Path) -> None:
     data = written(msgspec.structs.replace(one, turns=turns, messages=messages), tmp_path)
     assert [step["is_copied_context"] for step in data["steps"]] == [True, True]
     assert "metrics" not in data["steps"][1]
-    assert data["final_metrics"]["total_prompt_tokens"] == 0
+    assert data["final_metrics"] == {"total_steps": 2}
 
 
 def test_pictures_lie_beside_the_file_and_are_read_from_there(tmp_path: Path) -> None:

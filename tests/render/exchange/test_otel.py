@@ -12,6 +12,7 @@ from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests.agents.stories import STORIES
 from tests.log_builder.builder import LogBuilder
 from tests.render.build import everything, session
 from tests.render.exchange.given import PRICES, WHOLE, damaged, demo, real_logs
@@ -117,9 +118,9 @@ def check_sums(one: Session, spans: list[Any]) -> None:
     counted = figures(one, PRICES)
     used = counted.usage + counted.agents_usage
     prefix = "gen_ai.usage"
-    assert sum(chat[f"{prefix}.input_tokens"] for chat in chats) == used.context
-    assert sum(chat[f"{prefix}.output_tokens"] for chat in chats) == used.output
-    assert sum(chat[f"{prefix}.cache_read.input_tokens"] for chat in chats) == used.cache_read
+    assert sum(chat.get(f"{prefix}.input_tokens", 0) for chat in chats) == used.context
+    assert sum(chat.get(f"{prefix}.output_tokens", 0) for chat in chats) == used.output
+    assert sum(chat.get(f"{prefix}.cache_read.input_tokens", 0) for chat in chats) == used.cache_read
     assert sum(chat.get(f"{prefix}.cost", 0) for chat in chats) == pytest.approx(float(counted.cost.amount))
     for name in ("invoke_agent", "execute_tool"):
         assert not [key for span in named(spans, name) for key in attributes(span) if key.startswith(prefix)]
@@ -143,6 +144,14 @@ def test_real_logs_add_up_to_info(shared: Path) -> None:
 def test_damaged_logs_make_sound_traces(tmp_path: Path) -> None:
     for one in (*damaged(tmp_path, 24), everything(), session()):
         check_tree(decoded(one))
+
+
+def test_what_nobody_logged_is_not_zero(tmp_path: Path) -> None:
+    """An agent that logs no tokens has requests without usage."""
+    STORIES["kiro"].write(tmp_path)
+    library = Library([tmp_path])
+    chats = named(decoded(library.open(library.logs()[0])), "chat")
+    assert all(not key.startswith("gen_ai.usage") for chat in chats for key in attributes(chat))
 
 
 def test_both_generations_of_names_are_there(tmp_path: Path) -> None:

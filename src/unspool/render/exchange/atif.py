@@ -184,8 +184,11 @@ class _TrajectoryWriter:
             yield {"number": branch.number, "parent": branch.parent, "after_step": after, "steps": made}
 
     def _final_metrics(self, member: Session, steps: int) -> _Data:
+        """The figures of `info`; none where the agent logged nothing of what it used."""
         counted = figures(member, self._walk.prices)
         whole, cost = counted.usage, counted.cost
+        if not counted.models:
+            return {"total_steps": steps}
         own = {"usage": whole, "agents_usage": counted.agents_usage, "cost_usd": cost.amount, "unpriced": cost.unpriced}
         return {
             "total_prompt_tokens": whole.context,

@@ -78,7 +78,7 @@ def _row(walk: SessionWalk, member: Session, agent: Agent | None) -> dict[str, J
         "model_options": json_text({"reasoning_effort": efforts[-1]} if efforts else {}),
         "message_count": len(messages),
         "total_time": spent,
-        "total_tokens": usage.total,
+        "total_tokens": usage.total if requests else None,
         "error": None,
         "limit": None,
         "trust_content": False,
@@ -86,8 +86,8 @@ def _row(walk: SessionWalk, member: Session, agent: Agent | None) -> dict[str, J
         "parent_id": session.id if agent is not None else None,
         "title": member.title,
         "branch": session.branch or None,
-        "total_cost_usd": float(cost.amount) if not cost.unpriced else None,
-        "session_cost_usd": float(whole.cost.amount) if not whole.cost.unpriced else None,
+        "total_cost_usd": float(cost.amount) if requests and not cost.unpriced else None,
+        "session_cost_usd": float(whole.cost.amount) if whole.models and not whole.cost.unpriced else None,
         "usage": json_text(usage),
     }
 

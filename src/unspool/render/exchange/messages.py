@@ -212,9 +212,9 @@ def _about(walk: SessionWalk, member: Session, agent: Agent | None, requests: li
         "subagent": _subagent(agent) if agent is not None else None,
         "requests": [_request(one) for one in requests],
         "usage": usage_data(sum((one.usage for one in requests), Usage())),
-        "cost_usd": float(cost.amount) if not cost.unpriced else None,
+        "cost_usd": float(cost.amount) if requests and not cost.unpriced else None,
         "session_usage": usage_data(whole.usage + whole.agents_usage),
-        "session_cost_usd": float(whole.cost.amount) if not whole.cost.unpriced else None,
+        "session_cost_usd": float(whole.cost.amount) if whole.models and not whole.cost.unpriced else None,
     }
 
 

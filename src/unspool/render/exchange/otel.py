@@ -177,40 +177,43 @@ class _Telling:
                 self._record(ObservedNotice(self._session, step.block, agent, self._clock), place)
 
     def _requests(
-        self, step: AnswerStep, agent: str, place: _Place, heard: tuple[Prompt | ToolCall | Notice, ...] = (),
-        *, compacted: bool = False,
-    ) -> None:  # fmt: skip
-        """A span for each request of an answer; one of an agent that logs no usage tells none."""
-        requests: list[PricedRequest | None] = [*step.requests]
-        if not requests and step.model and step.blocks:
-            requests = [None]
+        self,
+        step: AnswerStep,
+        agent: str,
+        place: _Place,
+        heard: tuple[Prompt | ToolCall | Notice, ...] = (),
+        *,
+        compacted: bool = False,
+    ) -> None:
+        """A span for each request of an answer, words with the first; of an agent that logs no usage, one without."""
+        about, begun = step.about, self._clock
+        requests = step.requests or ((_unlogged(step),) if step.model and step.blocks else ())
         for number, one in enumerate(requests):
             first = number == 0
-            begun = self._clock if first else None
-            ended = self._since((step.about.ended if step.about is not None and first else None) or _time_of(one, step))
-            about = step.about
+            ended = self._since((about.ended if about is not None and first else None) or one.time or step.time)
+            started = begun if first else ended
             observed = ObservedRequest(
-                self._session,
-                one.model if one is not None else step.model,
-                one.usage if one is not None else Usage(),
-                one.cost if one is not None else None,
-                step.message,
-                one.id if one is not None else "",
-                about.stop if about is not None else "",
-                about.effort if about is not None else "",
-                one.speed if one is not None else "",
-                agent,
-                compacted and first,
-                heard if first else (),
-                step.thoughts if first else "",
-                step.words if first else "",
-                step.calls if first else (),
-                begun or ended,
-                _milliseconds(begun or ended, ended),
+                session=self._session,
+                model=one.model,
+                usage=one.usage,
+                cost=one.cost,
+                message=step.message,
+                request=one.id,
+                stop=about.stop if about is not None else "",
+                effort=about.effort if about is not None else "",
+                speed=one.speed,
+                subagent=agent,
+                compacted=compacted and first,
+                heard=heard if first else (),
+                thoughts=step.thoughts if first else "",
+                words=step.words if first else "",
+                calls=step.calls if first else (),
+                time=started,
+                milliseconds=_milliseconds(started, ended),
             )
             shape = self._names.request(observed, content=self._content)
             own = self._id("request", agent, step.message, str(number))
-            self.spans.append(self._span(shape, place, own, (begun or ended, ended)))
+            self.spans.append(self._span(shape, place, own, (started, ended)))
             self._record(observed, _Place(place.trace, own))
 
     def _calls(self, calls: Iterable[ToolCall], member: Session, agent: str, place: _Place) -> None:
@@ -235,7 +238,7 @@ class _Telling:
         """Requests that no answer shows, each by itself."""
         for step in self._walk.unshown(member):
             above = place or _Place(self._id("trace", agent, step.message, size=16), "")
-            self._clock = _time_of(step.requests[0], step) or self._clock
+            self._since(step.requests[0].time or step.time)
             self._requests(step, agent, above)
 
     def _since(self, time: datetime | None) -> datetime:
@@ -285,8 +288,9 @@ class _Telling:
             )
 
 
-def _time_of(request: PricedRequest | None, step: AnswerStep) -> datetime | None:
-    return (request.time if request is not None else None) or step.time
+def _unlogged(step: AnswerStep) -> PricedRequest:
+    """A request that nobody knows more of than that there was an answer."""
+    return PricedRequest("", step.model, Usage(), step.time, None)
 
 
 def _first_time(steps: Iterable[ExchangeStep]) -> datetime | None:

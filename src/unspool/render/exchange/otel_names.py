@@ -12,7 +12,7 @@ from unspool.agents.telemetry import (
     ObservedTurn,
     SpanShape,
 )
-from unspool.model import Json, Notice, Prompt, Session, ToolCall
+from unspool.model import Json, Notice, Prompt, Session, ToolCall, Usage
 from unspool.prices.table import model_provider
 from unspool.render.exchange.messages import call_arguments, json_text
 from unspool.render.exchange.steps import prompt_text, result_text, tool_definitions
@@ -47,7 +47,6 @@ class GenAiNames:
         return SpanShape(f"invoke_agent {name}", _said(own))
 
     def request(self, request: ObservedRequest, *, content: bool) -> SpanShape:
-        usage = request.usage
         own: Attributes = {
             "gen_ai.operation.name": "chat",
             **_provider(request.model),
@@ -55,13 +54,8 @@ class GenAiNames:
             "gen_ai.response.model": request.model,
             "gen_ai.response.id": request.message,
             "gen_ai.request.reasoning.level": request.effort,
-            "gen_ai.usage.input_tokens": usage.context,
-            "gen_ai.usage.output_tokens": usage.output,
-            "gen_ai.usage.cache_read.input_tokens": usage.cache_read,
-            "gen_ai.usage.cache_creation.input_tokens": usage.cache_write,
-            "gen_ai.usage.cache_write.input_tokens": usage.cache_write,
+            **_used(request.usage),
         }
-        own |= {"gen_ai.usage.reasoning.output_tokens": usage.reasoning} if usage.reasoning else {}
         own |= {"gen_ai.usage.cost": float(request.cost)} if request.cost is not None else {}
         own |= {"gen_ai.response.finish_reasons": [request.stop]} if request.stop else {}
         own |= {"gen_ai.conversation.compacted": True} if request.compacted else {}
@@ -90,6 +84,20 @@ class GenAiNames:
 def _provider(model: str) -> Attributes:
     name = model_provider(model) or _UNKNOWN
     return {"gen_ai.provider.name": name, "gen_ai.system": name}
+
+
+def _used(usage: Usage) -> Attributes:
+    """What a request used; nothing where nobody logged it."""
+    if not usage.total:
+        return {}
+    own: Attributes = {
+        "gen_ai.usage.input_tokens": usage.context,
+        "gen_ai.usage.output_tokens": usage.output,
+        "gen_ai.usage.cache_read.input_tokens": usage.cache_read,
+        "gen_ai.usage.cache_creation.input_tokens": usage.cache_write,
+        "gen_ai.usage.cache_write.input_tokens": usage.cache_write,
+    }
+    return own | ({"gen_ai.usage.reasoning.output_tokens": usage.reasoning} if usage.reasoning else {})
 
 
 def _said(attributes: Attributes) -> Attributes:
