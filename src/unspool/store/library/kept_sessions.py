@@ -82,18 +82,18 @@ class KeptSessions:
     """The sessions of an archive, as far as they are not in their sources any more."""
 
     def __init__(self, folder: Path, key: str | None = None) -> None:
-        self._folder = folder
-        self._key = key
+        self.folder = folder
+        self.key = key
 
     @property
     def there(self) -> bool:
-        return (self._folder / ARCHIVE).exists() and (self._folder / INDEX).exists()
+        return (self.folder / ARCHIVE).exists() and (self.folder / INDEX).exists()
 
     def logs(self, present: set[str]) -> list[FoundLog]:
         """Every session's log that is not among those present, the last written first."""
         found: list[FoundLog] = []
         ended = self._ended()
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+        with Archive.open(self.folder, key=self.key, readonly=True) as archive:
             for number, origin in archive.origins().items():
                 if not is_known(origin.agent):
                     continue
@@ -118,8 +118,8 @@ class KeptSessions:
     def ghosts(self) -> list[FoundLog]:
         """Sessions that no log is left of, the last first, by the place that the archive has their traces from."""
         with (
-            Archive.open(self._folder, key=self._key, readonly=True) as archive,
-            Index.open(self._folder, key=self._key, readonly=True) as index,
+            Archive.open(self.folder, key=self.key, readonly=True) as archive,
+            Index.open(self.folder, key=self.key, readonly=True) as index,
         ):
             query = (
                 "SELECT origin, path, key, coalesce(ended, 0) FROM session"
@@ -140,8 +140,8 @@ class KeptSessions:
             raise NotFound(f"There is no session {found.session_id}.")
         agent, query = by_id(found.agent_id), "SELECT place FROM turn JOIN log ON log.id = turn.log WHERE session = ?"
         with (
-            Archive.open(self._folder, key=self._key, readonly=True) as archive,
-            Index.open(self._folder, key=self._key, readonly=True) as index,
+            Archive.open(self.folder, key=self.key, readonly=True) as archive,
+            Index.open(self.folder, key=self.key, readonly=True) as index,
         ):
             row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
             places = {place for (place,) in index.db.execute(query, (row[0],))} if overview.turns else set()
@@ -153,7 +153,7 @@ class KeptSessions:
     def _ended(self) -> dict[tuple[int, str], float]:
         """When the last line of each session was written, by its origin and path."""
         try:
-            with Index.open(self._folder, key=self._key, readonly=True) as index:
+            with Index.open(self.folder, key=self.key, readonly=True) as index:
                 rows: Any = index.db.execute("SELECT origin, path, ended FROM session WHERE ended IS NOT NULL")
                 return {(origin, path): ended for origin, path, ended in rows}
         except UnspoolError:
@@ -162,7 +162,7 @@ class KeptSessions:
     def begun_with(self, line: int, logs: Iterable[FoundLog]) -> list[FoundLog]:
         """Those of the logs that begin with a line."""
         try:
-            with Index.open(self._folder, key=self._key, readonly=True) as index:
+            with Index.open(self.folder, key=self.key, readonly=True) as index:
                 first = array("Q", [line]).tobytes()
                 rows: Any = index.db.execute("SELECT origin, path FROM session WHERE substr(ids, 1, 8) = ?", (first,))
                 known = set(rows)
@@ -175,13 +175,13 @@ class KeptSessions:
         beside = set(sessions.beside)
         if not beside:
             return {}
-        with Index.open(self._folder, key=self._key, readonly=True) as index:
+        with Index.open(self.folder, key=self.key, readonly=True) as index:
             rows = index.db.execute("SELECT path, key FROM session WHERE origin = ?", (origin,))
             return {path: key for path, key in rows if path in beside}
 
     def counted(self, logs: list[FoundLog]) -> Iterator[CountedLog]:
         """What the index knows of sessions; those that it does not know are left out."""
-        with Index.open(self._folder, key=self._key, readonly=True) as index:
+        with Index.open(self.folder, key=self.key, readonly=True) as index:
             for found in logs:
                 row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
                 if row is not None:
@@ -194,8 +194,8 @@ class KeptSessions:
         found: dict[str, CountedLog] = {}
         try:
             with (
-                Archive.open(self._folder, key=self._key, readonly=True) as archive,
-                Index.open(self._folder, key=self._key, readonly=True) as index,
+                Archive.open(self.folder, key=self.key, readonly=True) as archive,
+                Index.open(self.folder, key=self.key, readonly=True) as index,
             ):
                 here = {os.path.realpath(log.path): log for log in logs}
                 for number, origin in archive.origins().items():
@@ -218,7 +218,7 @@ class KeptSessions:
 
     def beginning(self, found: FoundLog) -> bytes:
         """The first lines of a log."""
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+        with Archive.open(self.folder, key=self.key, readonly=True) as archive:
             kept = archive.last(found.origin, _path_in_origin(found))
             return b"" if kept is None else archive.read(kept.generation, 0, _BEGINNING)
 
@@ -226,7 +226,7 @@ class KeptSessions:
         """Whether a file that is kept holds nothing that another of its session does not."""
         if not log.origin or log.size > whole.size:
             return False
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive, self.located(whole) as here:
+        with Archive.open(self.folder, key=self.key, readonly=True) as archive, self.located(whole) as here:
             kept = archive.last(log.origin, _path_in_origin(log))
             if kept is None:
                 return False
@@ -245,7 +245,7 @@ class KeptSessions:
     @contextmanager
     def lent(self, found: FoundLog) -> Iterator[FoundLog]:
         """The same log where it can be read for a while."""
-        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+        with Archive.open(self.folder, key=self.key, readonly=True) as archive:
             agent, path = by_id(found.agent_id), _path_in_origin(found)
             files = SessionFiles(agent, archive.kept(found.origin).values()).needed(path)
             with checkout(archive, files) as root:
