@@ -85,10 +85,9 @@ def _stamp(path: str) -> str:
 
 
 class LogTask(NamedTuple):
-    """One session to be read."""
+    """One session to be read, and what others tell of it."""
 
     found: FoundLog
-    state: str
     shared: SharedFacts = SharedFacts()
 
 
@@ -106,7 +105,7 @@ class GroupTask(NamedTuple):
 
     @property
     def name(self) -> str:
-        told = "\n".join(f"{one.found.path} {one.state} {one.shared.digest}" for one in self.logs)
+        told = "\n".join(f"{one.found.path} {one.found.size} {one.shared.digest}" for one in self.logs)
         return sha256(told.encode(errors="replace")).hexdigest()[:16]
 
 
@@ -122,11 +121,12 @@ class GroupResult(msgspec.Struct, frozen=True):
 
 def write_group(task: GroupTask) -> GroupResult:
     """Read the logs and write their rows. A log that cannot be read is a row of `problems`."""
-    storage, price, folder = open_storage(task.storage), Picodollars(task.terms.prices), f"{RUNS}/{task.name}"
+    storage, folder = open_storage(task.storage), f"{RUNS}/{task.name}"
     known: dict[str, list[KnownRow]] = {}
     with RowFiles(storage, folder) as files:
+        reader = _SessionReader(task.terms, files)
         for one in task.logs:
-            known.setdefault(one.found.agent_id, []).append(_add_session(one, task.terms, price, files))
+            known.setdefault(one.found.agent_id, []).append(reader.add(one))
         parts = files.finish()
     told = [_remember(storage, folder, agent, rows) for agent, rows in sorted(known.items())]
     failures = [row.memo.failure for rows in known.values() for row in rows if row.memo.failure]
@@ -143,30 +143,40 @@ def _remember(storage: LakeStorage, folder: str, agent: str, rows: list[KnownRow
     return LakePart(KNOWN, agent, "", *file.finish())
 
 
-def _add_session(task: LogTask, terms: ReadingTerms, price: Picodollars, files: RowFiles) -> KnownRow:
-    found = task.found
-    try:
-        session, counted = _read(found, terms)
-    except (UnspoolError, OSError) as error:
-        return _add_failure(task, reading_failure(found.path, error), terms, files)
-    memo = memo_of(session, counted, facts_of(session))
-    month = _month(counted.overview)
-    marked, divided = task.shared.applied(session, counted)
-    for table, row in SessionTables(marked, divided, price, results=terms.results).rows(task.shared.plans):
-        files.add(BY_NAME[table], (found.agent_id, month), row)
-    return KnownRow(found.agent_id, found.session_id, task.state, task.shared.digest, month, memo)
+class _SessionReader:
+    """Reads sessions, one after the other, into files."""
 
+    def __init__(self, terms: ReadingTerms, files: RowFiles) -> None:
+        self._terms, self._files = terms, files
+        self._salt, self._price = terms.salt, Picodollars(terms.prices)
 
-def _add_failure(task: LogTask, why: str, terms: ReadingTerms, files: RowFiles) -> KnownRow:
-    """Tell of a log that could not be read; where nothing may be told of it, only that."""
-    found, said = msgspec.structs.replace(task.found, agents=(), versions=()), why
-    if terms.policy is not None:
-        name = sha256(found.session_id.encode(errors="replace")).hexdigest()[:16]
-        found, said = _hidden(found, f"{name}.jsonl", name), "The log could not be read or redacted."
-    table, row = unread_row(found.session_id, found.path, said)
-    files.add(BY_NAME[table], (found.agent_id, "unknown"), row)
-    memo = SessionMemo(found, None, b"", b"", [], _NO_FACTS, failure=said)
-    return KnownRow(found.agent_id, found.session_id, "", "", "unknown", memo)  # without a state it is tried again
+    def add(self, task: LogTask) -> KnownRow:
+        """Write the rows of a session; what is to be remembered of it."""
+        found, before = task.found, session_state(task.found, self._salt, "")
+        try:
+            session, counted = _read(found, self._terms)
+        except (UnspoolError, OSError) as error:
+            return self._failed(found, reading_failure(found.path, error))
+        memo, month = memo_of(session, counted, facts_of(session)), _month(counted.overview)
+        marked, divided = task.shared.applied(session, counted)
+        tables = SessionTables(marked, divided, self._price, results=self._terms.results)
+        for table, row in tables.rows(task.shared.plans):
+            self._files.add(BY_NAME[table], (found.agent_id, month), row)
+        state = ""  # of a log that grew meanwhile: it is read again
+        if session_state(found, self._salt, "") == before:
+            state = session_state(found, self._salt, session.slug)
+        return KnownRow(found.agent_id, found.session_id, state, task.shared.digest, month, memo)
+
+    def _failed(self, found: FoundLog, why: str) -> KnownRow:
+        """Tell of a log that could not be read; where nothing may be told of it, only that."""
+        found = msgspec.structs.replace(found, agents=(), versions=())
+        if self._terms.policy is not None:
+            name = sha256(found.session_id.encode(errors="replace")).hexdigest()[:16]
+            found, why = _hidden(found, f"{name}.jsonl", name), "The log could not be read or redacted."
+        table, row = unread_row(found.session_id, found.path, why)
+        self._files.add(BY_NAME[table], (found.agent_id, "unknown"), row)
+        memo = SessionMemo(found, None, b"", b"", [], _NO_FACTS, failure=why)
+        return KnownRow(found.agent_id, found.session_id, "", "", "unknown", memo)  # without a state it is tried again
 
 
 def _month(overview: Overview | None) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from unspool.errors import UnspoolError
 from unspool.lake.manifest import LakePart
 from unspool.lake.rows import Row
 from unspool.lake.storage import FolderStorage, LakeStorage
@@ -110,10 +111,14 @@ class TableFile:
         self._path, self._open = path, ExitStack()
         self._sink = _Digested(self._open.enter_context(storage.create(path)))
         words = [field.name for field in schema if not pa.types.is_string(field.type)]
-        self._writer = pq.ParquetWriter(
-            self._sink, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=words
-        )
         self._rows = 0
+        try:
+            self._writer = pq.ParquetWriter(
+                self._sink, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=words
+            )
+        except BaseException as problem:
+            self.give_up(problem)
+            raise
 
     def write(self, rows: pa.Table) -> None:
         self._writer.write_table(rows, row_group_size=GROUP_ROWS)
@@ -125,7 +130,7 @@ class TableFile:
         return FinishedFile(self._path, self._rows, self._sink.size, self._sink.digest.hexdigest())
 
     def give_up(self, problem: BaseException) -> None:
-        """Leave nothing behind; `problem` is why."""
+        """Leave nothing behind; `problem` is why. Raises what the storage makes of it."""
         self._open.__exit__(type(problem), problem, problem.__traceback__)
 
 
@@ -148,9 +153,15 @@ class RowFiles:
         return self
 
     def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        told: UnspoolError | None = None
         for file in self._open.values():
-            file.give_up(problem or GeneratorExit())
+            try:
+                file.give_up(problem or GeneratorExit())
+            except UnspoolError as error:
+                told = error
         self._open = {}
+        if told is not None:
+            raise told from None
 
     def add(self, table: LakeTable, partition: tuple[str, str], row: Row) -> None:
         """Take in a row of an agent and month."""

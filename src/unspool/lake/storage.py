@@ -4,8 +4,10 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlsplit
@@ -25,7 +27,6 @@ _PAUSE = 0.1
 _STALE = 900.0
 """Seconds after which a writer that was not heard of any more has ended."""
 _S3 = "s3://"
-_SETTINGS = {"endpoint", "region"}
 
 
 class StoredFile(NamedTuple):
@@ -59,12 +60,18 @@ class LakeStorage(Protocol):
     def delete(self, path: str) -> None:
         """Remove a file, if it is there."""
 
-    def sole_writer(self, patience: float) -> "AbstractContextManager[Callable[[], None]]":
-        """Be the only writer while the `with` lasts; AlreadyRunning where another is for longer than the patience.
+    def sole_writer(self, patience: float) -> "AbstractContextManager[WriterLock]":
+        """Be the only writer while the `with` lasts; AlreadyRunning where another is for longer than the patience."""
 
-        Call what it gives now and then, and before anything is made final: it tells others that one is still there,
-        and raises AlreadyRunning where another took one for dead.
-        """
+
+class WriterLock:
+    """Being the only writer; the system itself sees to that, or takes it back when the process ends."""
+
+    def keep(self) -> None:
+        """Tell others now and then that one is still there."""
+
+    def check(self) -> None:
+        """AlreadyRunning where another took one for dead; to be asked before anything is made final."""
 
 
 def open_storage(place: str | Path) -> LakeStorage:
@@ -131,7 +138,7 @@ class FolderStorage:
                     (self.folder / folder).rmdir()
 
     @contextmanager
-    def sole_writer(self, patience: float) -> Iterator[Callable[[], None]]:
+    def sole_writer(self, patience: float) -> Iterator[WriterLock]:
         with self._told():
             (self.folder / OWN).mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -141,7 +148,7 @@ class FolderStorage:
                 if time.monotonic() > deadline:
                     raise AlreadyRunning(f"Another process writes the lake in {self.folder}.")
                 time.sleep(_PAUSE)
-            yield lambda: None
+            yield WriterLock()
         finally:
             os.close(lock)
 
@@ -166,7 +173,7 @@ def _ours(lock: int) -> bool:
         return True
 
 
-class _Holder(msgspec.Struct, frozen=True):
+class NotedWriter(msgspec.Struct, frozen=True):
     """Who writes to a bucket, and when it was last heard of."""
 
     name: str
@@ -175,115 +182,163 @@ class _Holder(msgspec.Struct, frozen=True):
 
 class ObjectStorage:
     """A lake in a bucket. Keys, region and endpoint are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION
-    and AWS_ENDPOINT_URL, where the address does not tell; an endpoint without TLS is used where it says http."""
+    and AWS_ENDPOINT_URL, where the address does not tell; an endpoint without TLS is used where it says http.
+
+    What is written goes through obstore: pyarrow's own client leaves empty objects in the place of folders.
+    """
 
     def __init__(self, url: str) -> None:
+        from obstore.store import S3Store
+
         address = urlsplit(url)
         given = dict(parse_qsl(address.query))
-        if not address.netloc or given.keys() - _SETTINGS:
+        if not address.netloc or given.keys() - {"endpoint", "region"}:
             raise UsageProblem(f"{url} is no address such as s3://bucket/folder?endpoint=http://host:port.")
-        self.url = url
-        self._base = "/".join(filter(None, (address.netloc, address.path.strip("/"))))
-        self.system = _bucket_system(given)
+        self.url, self._bucket, self._prefix = url, address.netloc, address.path.strip("/")
+        self._endpoint = given.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", "")
+        self._region = (
+            given.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+        )
+        config: Any = {"region": self._region, **({"endpoint": self._endpoint} if self._endpoint else {})}
+        client: Any = {"allow_http": self._endpoint.startswith("http://"), "connect_timeout": timedelta(seconds=5)}
+        retry: Any = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
+        prefix = self._prefix or None
+        try:
+            self._store = S3Store(self._bucket, prefix=prefix, config=config, client_options=client, retry_config=retry)
+        except (obstore_error(), ValueError) as error:
+            raise UsageProblem(f"The address {url} cannot be used: {error}.") from None
+
+    @cached_property
+    def system(self) -> "FileSystem":
+        """The bucket as pyarrow reads it."""
+        from pyarrow.fs import S3FileSystem
+
+        address = urlsplit(self._endpoint)
+        there = {"endpoint_override": address.netloc, "scheme": address.scheme} if self._endpoint else {}
+        return S3FileSystem(region=self._region, **there)
 
     def path(self, path: str) -> str:
-        """A file as the file system of pyarrow calls it."""
-        return f"{self._base}/{path}" if path else self._base
+        """A file as that file system calls it."""
+        return "/".join(filter(None, (self._bucket, self._prefix, path)))
 
     def files(self, below: str = "") -> list[StoredFile]:
-        from pyarrow.fs import FileSelector, FileType
+        import obstore
 
         with self._told():
-            found = self.system.get_file_info(FileSelector(self.path(below), allow_not_found=True, recursive=True))
-        return sorted(
-            StoredFile(one.path.removeprefix(f"{self._base}/"), one.size) for one in found if one.type == FileType.File
-        )
+            found = [one for some in obstore.list(self._store, below or None) for one in some]
+        return sorted(StoredFile(one["path"], one["size"]) for one in found)
 
     def read(self, path: str) -> bytes:
-        with self._told(path), self.system.open_input_stream(self.path(path)) as stream:
-            return bytes(stream.read())
+        import obstore
+
+        with self._told(path):
+            return bytes(obstore.get(self._store, path).bytes())
 
     def source(self, path: str) -> Any:
         with self._told(path):
             return self.system.open_input_file(self.path(path))
 
     def put(self, path: str, data: bytes) -> None:
-        with self.create(path) as sink:
-            sink.write(data)
+        import obstore
+
+        with self._told():
+            obstore.put(self._store, path, data)
 
     @contextmanager
     def create(self, path: str) -> Iterator[IO[bytes]]:
+        import obstore
+
         with self._told():
-            sink = self.system.open_output_stream(self.path(path))
-            try:
-                yield sink
-            except BaseException:
-                with suppress(OSError):
-                    sink.close()  # there is no way to take back what was sent
-                    self.system.delete_file(self.path(path))
-                raise
+            sink: Any = obstore.open_writer(self._store, path)
+            yield sink  # what is not closed is never seen
             sink.close()
 
     def move(self, path: str, to: str) -> None:
+        import obstore
+
         with self._told(path):
-            self.system.move(self.path(path), self.path(to))
+            obstore.copy(self._store, path, to)
+        self.delete(path)
 
     def delete(self, path: str) -> None:
+        import obstore
+
         with self._told(), suppress(FileNotFoundError):
-            self.system.delete_file(self.path(path))
+            obstore.delete(self._store, path)
 
     @contextmanager
-    def sole_writer(self, patience: float) -> Iterator[Callable[[], None]]:
-        """The store has no locks: a note says who writes, and one that was overwritten is found before it matters."""
+    def sole_writer(self, patience: float) -> Iterator[WriterLock]:
+        """A note says who writes. Where the store lets two write it at once, the one whose note is gone finds out
+        before anything of its own is made final."""
         name, deadline = secrets.token_hex(8), time.monotonic() + patience
-        while (holder := self._holder()) is not None and time.time() - holder.seen < _STALE:
+        while not self._took(name):
             if time.monotonic() > deadline:
                 raise AlreadyRunning(f"Another process writes the lake in {self.url}.")
             time.sleep(_PAUSE * 10)
-        told = 0.0
-
-        def tell() -> None:
-            nonlocal told
-            holder = self._holder() if told else None
-            if told and (holder is None or holder.name != name):
-                raise AlreadyRunning(f"Another process began to write the lake in {self.url}.")
-            self.put(LOCK, msgspec.json.encode(_Holder(name, time.time())))
-            told = time.monotonic()
-
-        tell()
         try:
-            yield tell
+            yield _WriterNote(self, name)
         finally:
-            holder = self._holder()
-            if holder is not None and holder.name == name:
+            if (holder := self.holder()) is not None and holder.name == name:
                 self.delete(LOCK)
 
-    def _holder(self) -> _Holder | None:
+    def _took(self, name: str) -> bool:
+        """Leave a note that we write, unless there is one of somebody who was heard of lately."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        holder = self.holder()
+        if holder is not None and time.time() - holder.seen < _STALE:
+            return False
+        mode: Any = "create" if holder is None else "overwrite"
         try:
-            return msgspec.json.decode(self.read(LOCK), type=_Holder)
+            with self._told():
+                obstore.put(self._store, LOCK, msgspec.json.encode(NotedWriter(name, time.time())), mode=mode)
+        except AlreadyExistsError:
+            return False
+        return True
+
+    def holder(self) -> NotedWriter | None:
+        """Who left a note, if there is one."""
+        try:
+            return msgspec.json.decode(self.read(LOCK), type=NotedWriter)
         except (NotFound, msgspec.DecodeError):
             return None
 
     @contextmanager
     def _told(self, path: str = "") -> Iterator[None]:
+        from obstore.exceptions import AlreadyExistsError
+
         try:
             yield
-        except FileNotFoundError:
-            raise NotFound(f"The lake in {self.url} has no {path or 'such bucket'}.") from None
-        except OSError as error:
-            raise Unreadable(f"The object store of {self.url} does not answer as it should: {error}.") from None
+        except AlreadyExistsError:
+            raise
+        except (obstore_error(), OSError) as error:
+            said = str(error).splitlines()[0]
+            if "NoSuchBucket" in str(error):
+                raise NotFound(f"There is no bucket {self._bucket}.") from None
+            if isinstance(error, FileNotFoundError):
+                raise NotFound(f"The lake in {self.url} has no {path or 'such file'}.") from None
+            raise Unreadable(f"The object store of {self.url} does not answer as it should: {said}.") from None
 
 
-def _bucket_system(given: dict[str, str]) -> "FileSystem":
-    from pyarrow.fs import S3FileSystem
+class _WriterNote(WriterLock):
+    def __init__(self, storage: ObjectStorage, name: str) -> None:
+        self._storage, self._name, self._told = storage, name, time.monotonic()
 
-    environment = os.environ
-    endpoint = given.get("endpoint") or environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
-    region = given.get("region") or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
-    wanted: dict[str, Any] = {"region": region} if region else {}
-    if endpoint:
-        address = urlsplit(endpoint)
-        if address.scheme not in ("http", "https") or not address.netloc:
-            raise UsageProblem(f"{endpoint} is no address of an object store, such as https://host:port.")
-        wanted |= {"endpoint_override": address.netloc, "scheme": address.scheme, "region": region or "us-east-1"}
-    return S3FileSystem(**wanted)
+    def keep(self) -> None:
+        if time.monotonic() - self._told > _STALE / 10:
+            self.check()
+            self._storage.put(LOCK, msgspec.json.encode(NotedWriter(self._name, time.time())))
+            self._told = time.monotonic()
+
+    def check(self) -> None:
+        holder = self._storage.holder()
+        if holder is None or holder.name != self._name:
+            raise AlreadyRunning(f"Another process began to write the lake in {self._storage.url}.")
+
+
+def obstore_error() -> type[Exception]:
+    """What obstore raises; it comes with an extra."""
+    from obstore.exceptions import BaseError
+
+    return BaseError

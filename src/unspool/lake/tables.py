@@ -194,7 +194,7 @@ CALLS = LakeTable(
         TableColumn("started", "time", "The call."),
         TableColumn("ended", "time", "Its result."),
         TableColumn("duration", "number", "Milliseconds between the two."),
-        TableColumn("input", "text", "What the tool was given, as JSON."),
+        TableColumn("arguments", "text", "What the tool was given, as JSON."),
         TableColumn("shell", "text", "What a shell was told to run."),
         TableColumn("file", "text", "The first file that it names."),
         TableColumn("added", "number", "Lines that it added, in all files."),

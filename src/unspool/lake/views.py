@@ -19,7 +19,7 @@ VIEWS: tuple[LakeView, ...] = (
         "What everything adds up to, as `unspool stats` says.",
         f"""SELECT
   (SELECT count(*) FROM sessions WHERE listed) AS sessions,
-  (SELECT count(DISTINCT project) FROM sessions WHERE listed) AS projects,
+  (SELECT count(DISTINCT coalesce(project, '')) FROM sessions WHERE listed) AS projects,
   (SELECT sum(turns - copied_turns) FROM sessions WHERE {_CONVERSED}) AS turns,
   (SELECT count(*) FROM messages WHERE subagent IS NULL AND NOT synthetic AND NOT copied) AS messages,
   (SELECT count(*) FROM calls WHERE state <> 'orphan' AND NOT copied) AS tool_calls,
@@ -78,7 +78,7 @@ FROM tools WHERE failed > 0 ORDER BY failed / greatest(calls, 1) DESC, calls DES
     LakeView(
         "errors",
         "Calls that ran and failed, the newest first, with what was tried and where to look.",
-        """SELECT started AS time, session, turn, tool, coalesce(shell, file, input) AS tried,
+        """SELECT started AS time, session, turn, tool, coalesce(shell, file, arguments) AS tried,
 split_part(trim(result), chr(10), 1) AS said, log, line
 FROM calls WHERE outcome = 'failed' AND NOT copied ORDER BY started DESC NULLS LAST""",
     ),
@@ -93,7 +93,8 @@ once AS (
 ),
 holders AS (SELECT path, count(DISTINCT session) AS sessions FROM copies GROUP BY path),
 lines AS (SELECT path, sum(added) AS added, sum(removed) AS removed FROM files WHERE NOT copied GROUP BY path)
-SELECT path, coalesce(sum(number) FILTER (how = 'read'), 0) AS reads, coalesce(sum(number) FILTER (how = 'write'), 0) AS writes,
+SELECT path, coalesce(sum(number) FILTER (how = 'read'), 0) AS reads,
+coalesce(sum(number) FILTER (how = 'write'), 0) AS writes,
 coalesce(sum(number) FILTER (how = 'edit'), 0) AS edits, any_value(sessions) AS sessions, any_value(added) AS added,
 any_value(removed) AS removed
 FROM once JOIN holders USING (path) JOIN lines USING (path) GROUP BY path ORDER BY sum(number) DESC, path""",

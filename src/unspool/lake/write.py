@@ -6,13 +6,14 @@ Until then the lake is as it was. What a write that died left behind is removed 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
 from unspool.agents import FoundLog
-from unspool.errors import Exists, UsageProblem
+from unspool.errors import Exists, UnspoolError, UsageProblem
 from unspool.lake.group import GroupResult, GroupTask, LogTask, ReadingTerms, session_state, write_group
 from unspool.lake.manifest import (
     KNOWN,
@@ -28,7 +29,7 @@ from unspool.lake.manifest import (
 )
 from unspool.lake.parquet import RowFiles, arrow_schema, join_files, sessions_in
 from unspool.lake.settle import KnownSessions, LakeKey, Settlement, known_schema
-from unspool.lake.storage import LakeStorage
+from unspool.lake.storage import LakeStorage, WriterLock
 from unspool.lake.tables import BY_NAME, SESSIONS
 from unspool.store.library import Library
 from unspool.workers import without_interrupts, worker_pool
@@ -78,10 +79,16 @@ class WriteRequest(NamedTuple):
 
 def write_lake(storage: LakeStorage, library: Library, request: WriteRequest) -> LakeReport:
     """Write the sessions of a library to a lake: those that changed since they were last written."""
-    with storage.sole_writer(request.patience) as still_sole:
+    with storage.sole_writer(request.patience) as lock:
         before = _checked(storage, load_manifest(storage), request.terms)
         _sweep(storage, before)
-        return _LakeWrite(storage, library, request, before, still_sole).run()
+        try:
+            return _LakeWrite(storage, library, request, before, lock).run()
+        except BaseException:
+            with suppress(UnspoolError, OSError):  # the next write would do so too
+                lock.check()
+                _sweep(storage, load_manifest(storage) or before)
+            raise
 
 
 def _checked(storage: LakeStorage, manifest: LakeManifest | None, terms: ReadingTerms) -> LakeManifest:
@@ -112,10 +119,10 @@ class _LakeWrite:
         library: Library,
         request: WriteRequest,
         before: LakeManifest,
-        still_sole: Callable[[], None],
+        lock: WriterLock,
     ) -> None:
         self._storage, self._library, self._request = storage, library, request
-        self._before, self._still_sole = before, still_sole
+        self._before, self._lock = before, lock
         self._terms, self._salt = request.terms, request.terms.salt
         self._known = KnownSessions.load(storage, [part.path for part in before.known])
         self._done: list[GroupResult] = []
@@ -125,19 +132,20 @@ class _LakeWrite:
         wanted = [
             key for key, log in every.items() if self._request.since is None or log.modified >= self._request.since
         ]
-        states = {key: session_state(every[key], self._salt, self._known.told(key, "slug")) for key in every}
-        changed = [key for key in wanted if states[key] != self._known.told(key, "state")]
+        changed = [key for key in wanted if self._has_changed(key, every[key])]
         gone = {key for key in self._known.keys if key not in every} if self._request.prune else set[LakeKey]()
         if not changed and not gone:
+            if load_manifest(self._storage) is None:
+                save_manifest(self._storage, self._before)  # a lake of nothing is one too
             return self._report(self._before, (0, 0, 0), len(wanted))
-        first = self._read([LogTask(every[key], states[key]) for key in changed])
+        first = self._read([LogTask(every[key]) for key in changed])
         fresh = KnownSessions.load(self._storage, [part.path for result in first for part in result.known])
         replaced = {*changed, *fresh.keys, *gone}
         known = self._known.replaced(replaced, fresh)
         touched = {*self._known.around(replaced), *known.around(set(fresh.keys))}
         settled = known.settle(touched, self._terms.prices)
         told = {key: facts for key, facts in settled.shared.items() if key in every}
-        second = self._read([LogTask(every[key], states[key], facts) for key, facts in told.items()])
+        second = self._read([LogTask(every[key], facts) for key, facts in told.items()])
         parts = [
             *self._old_parts({*replaced, *told}, {*replaced, *settled.sessions}),
             *(_Piece(part, _names(told, part.agent)) for result in first for part in (*result.parts, *result.known)),
@@ -146,6 +154,10 @@ class _LakeWrite:
         ]
         manifest = self._commit(self._joined(parts))
         return self._report(manifest, (len(changed), len(told), len(gone)), len(wanted) - len(changed))
+
+    def _has_changed(self, key: LakeKey, log: FoundLog) -> bool:
+        state = self._known.told(key, "state")
+        return not state or state != session_state(log, self._salt, self._known.told(key, "slug"))
 
     def _logs(self) -> Iterator[FoundLog]:
         """Every log, with those of its other versions that hold something that it does not."""
@@ -160,9 +172,9 @@ class _LakeWrite:
         most = min(_GROUP, max(total // (workers * 4), _GROUP // 8)) if pooled else _GROUP
         groups = [GroupTask(some, self._terms, self._storage.url) for some in _grouped(tasks, most)]
         done: list[GroupResult] = []
-        for result in _in_processes(groups, workers) if pooled else map(write_group, groups):
+        for result in _in_processes(groups, workers) if pooled and groups else map(write_group, groups):
             done.append(result)
-            self._still_sole()
+            self._lock.keep()
             self._request.progress(result.size, total)
         self._done += done
         return done
@@ -204,7 +216,7 @@ class _LakeWrite:
                 target = f"{RUNS}/joined/{table}-{agent}-{month}-{number}.parquet"
                 made = join_files(self._storage, ((one.part.path, one.gone) for one in some), target, schema)
                 found += [LakePart(table, agent, month, *made)] if made is not None else []
-            self._still_sole()
+            self._lock.keep()
         return found
 
     def _commit(self, parts: Iterable[LakePart]) -> LakeManifest:
@@ -222,7 +234,7 @@ class _LakeWrite:
             parts=tuple(sorted(part for part in placed if part.table != KNOWN)),
             known=tuple(sorted(part for part in placed if part.table == KNOWN)),
         )
-        self._still_sole()
+        self._lock.check()
         save_manifest(self._storage, manifest)
         _sweep(self._storage, manifest)
         return manifest
