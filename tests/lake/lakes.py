@@ -37,11 +37,10 @@ def manifest_of(lake: Path | LakeStorage) -> LakeManifest:
     return found
 
 
-def contents(
-    lake: Path | LakeStorage, tables: Sequence[str] = ("sessions", "turns", "calls", "usage", "blocks")
-) -> Any:
+def contents(lake: Path | LakeStorage, tables: Sequence[str] = ("sessions", "turns", "calls", "usage", "blocks")) -> Any:
     """All rows of some tables, in an order of their own: equal for lakes that hold the same."""
-    return {name: sorted(asked(lake, f"SELECT * FROM {name}"), key=repr) for name in tables}  # noqa: S608
+    with AskedLake(FolderStorage(lake) if isinstance(lake, Path) else lake) as open_lake:
+        return {name: sorted(open_lake.ask(f"FROM {name}").rows(), key=repr) for name in tables}
 
 
 def files_of(lake: Path) -> set[str]:

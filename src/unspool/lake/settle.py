@@ -238,16 +238,16 @@ class KnownSessions:
         alone = set(memos) - self._sharers()
         if any(memo.overview is not None and memo.overview.summaries for memo in memos.values()):
             alone = set()  # a summary is of the session that holds a certain line
-        logs = [_counted(memo, lines=key not in alone) for key, memo in memos.items()]
         projects = [project for project in pc.unique(self._light["project"]).to_pylist() if project]
-        price = Picodollars(prices)
-        found = Settlement({}, {})
-        for divided in link_logs(logs, prices, projects):
-            key = (divided.log.found.agent_id, divided.log.found.session_id)
-            found.sessions[key] = session_row(divided, memos[key].facts, price)
-            shared = _shared(divided, memos[key], memos)
-            if shared.digest != self.told(key, "shared"):
-                found.shared[key] = shared
+        price, found = Picodollars(prices), Settlement({}, {})
+        for agent in {agent for agent, _ in memos}:  # an id is its agent's own
+            logs = [_counted(memo, lines=key not in alone) for key, memo in memos.items() if key[0] == agent]
+            for divided in link_logs(logs, prices, projects):
+                key = (agent, divided.log.found.session_id)
+                found.sessions[key] = session_row(divided, memos[key].facts, price)
+                shared = _shared(divided, memos[key], memos)
+                if shared.digest != self.told(key, "shared"):
+                    found.shared[key] = shared
         return found
 
 
