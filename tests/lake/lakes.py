@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from unspool.lake.group import ReadingTerms
 from unspool.lake.manifest import LakeManifest, load_manifest
 from unspool.lake.query import AskedLake
@@ -31,13 +33,20 @@ def asked(lake: Path | LakeStorage, sql: str) -> list[tuple[Any, ...]]:
         return list(open_lake.ask(sql).rows())
 
 
+def globbed(sql: str) -> list[tuple[Any, ...]]:
+    """The rows of a question to DuckDB alone, which knows nothing of manifests."""
+    return duckdb.connect().execute(sql).fetchall()
+
+
 def manifest_of(lake: Path | LakeStorage) -> LakeManifest:
     found = load_manifest(FolderStorage(lake) if isinstance(lake, Path) else lake)
     assert found is not None
     return found
 
 
-def contents(lake: Path | LakeStorage, tables: Sequence[str] = ("sessions", "turns", "calls", "usage", "blocks")) -> Any:
+def contents(
+    lake: Path | LakeStorage, tables: Sequence[str] = ("sessions", "turns", "calls", "usage", "blocks")
+) -> Any:
     """All rows of some tables, in an order of their own: equal for lakes that hold the same."""
     with AskedLake(FolderStorage(lake) if isinstance(lake, Path) else lake) as open_lake:
         return {name: sorted(open_lake.ask(f"FROM {name}").rows(), key=repr) for name in tables}

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from tests.lake.lakes import asked, written
+from tests.lake.lakes import asked, globbed, written
 from tests.log_builder import demo_sessions
 from unspool.lake.tables import PARTITIONS, TABLES, LakeTable
 from unspool.lake.views import VIEWS
@@ -29,11 +28,11 @@ def test_no_name_needs_quotes() -> None:
     """Whoever asks writes names as they are, also where DuckDB is not the one that answers."""
     reserved = {
         str(name)
-        for name, kind in duckdb.sql("SELECT keyword_name, keyword_category FROM duckdb_keywords()").fetchall()
+        for name, kind in globbed("SELECT keyword_name, keyword_category FROM duckdb_keywords()")
         if kind in ("reserved", "type_function")
     }
     names = {column.name for table in TABLES for column in (*table.columns, *PARTITIONS)}
-    names |= {one.name for one in (*TABLES, *VIEWS)}
+    names |= {table.name for table in TABLES} | {view.name for view in VIEWS}
     assert names.isdisjoint(reserved)
     assert all(name.replace("_", "").isalnum() and name.islower() for name in names)
 

@@ -10,14 +10,15 @@ from unittest import mock
 
 import pytest
 
-from tests.lake.lakes import TERMS, asked, contents, files_of, grow, manifest_of, written
+from tests.lake.lakes import TERMS, asked, contents, files_of, globbed, grow, manifest_of, written
 from tests.log_builder.builder import LogBuilder
 from unspool.errors import AlreadyRunning, Exists, NoRoom, UsageProblem
-from unspool.lake import group, parquet, write
+from unspool.lake import parquet, write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
 from unspool.lake.storage import FolderStorage
 from unspool.store.library import Library
+from unspool.store.library.read import read_counted
 
 FORK = "bbbbbbbb-0000-4000-8000-000000000002"
 
@@ -41,13 +42,13 @@ def logs(tmp_path: Path) -> Path:
 def reads() -> Iterator[Counter[str]]:
     """How often the log of each session was read."""
     count: Counter[str] = Counter()
-    real = group.read_counted
+    real = read_counted
 
     def counted(found: Any, *more: Any) -> Any:
         count[found.session_id] += 1
         return real(found, *more)
 
-    with mock.patch.object(group, "read_counted", counted):
+    with mock.patch("unspool.lake.group.read_counted", counted):
         yield count
 
 
@@ -70,19 +71,17 @@ def test_a_session_that_grew_replaces_its_rows(logs: Path, tmp_path: Path, reads
     assert reads == {grown.session_id: 2, session("a").session_id: 1, session("c").session_id: 1}
     written(tmp_path / "anew", logs)
     assert contents(tmp_path / "lake") == contents(tmp_path / "anew")
-    globbed = asked(tmp_path / "lake", "SELECT session, count(*) FROM prompts GROUP BY ALL")
-    assert dict(globbed)[grown.session_id] == 3
+    prompts = asked(tmp_path / "lake", "SELECT session, count(*) FROM prompts GROUP BY ALL")
+    assert dict(prompts)[grown.session_id] == 3
 
 
 def test_the_files_in_the_folders_are_the_lake(logs: Path, tmp_path: Path) -> None:
     """After a write, whoever reads the folders without the manifest sees the same rows."""
-    import duckdb
-
     written(tmp_path / "lake", logs)
     session("a", "one", "two", "three", "four").write(logs)
     written(tmp_path / "lake", logs)
     for table in ("sessions", "usage", "calls", "blocks"):
-        plain = duckdb.sql(f"SELECT count(*) FROM '{tmp_path}/lake/{table}/**/*.parquet'").fetchall()  # noqa: S608
+        plain = globbed(f"SELECT count(*) FROM '{tmp_path}/lake/{table}/**/*.parquet'")  # noqa: S608
         assert plain == asked(tmp_path / "lake", f"SELECT count(*) FROM {table}")  # noqa: S608
     known = manifest_of(tmp_path / "lake").paths
     assert {path for path in files_of(tmp_path / "lake") if path.endswith(".parquet")} == known
@@ -263,7 +262,7 @@ def test_a_damaged_file_is_found(logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_that_grows_while_it_is_read_is_read_again(logs: Path, tmp_path: Path) -> None:
-    path, real = logs / session("b").path, group.read_counted
+    path, real = logs / session("b").path, read_counted
 
     def growing(found: Any, *more: Any) -> Any:
         done = real(found, *more)
@@ -271,7 +270,7 @@ def test_a_log_that_grows_while_it_is_read_is_read_again(logs: Path, tmp_path: P
             grow(path, b'{"type": "custom-title", "customTitle": "later"}\n')
         return done
 
-    with mock.patch.object(group, "read_counted", growing):
+    with mock.patch("unspool.lake.group.read_counted", growing):
         written(tmp_path / "lake", logs)
     assert written(tmp_path / "lake", logs).written == 1
     assert written(tmp_path / "lake", logs).written == 0
