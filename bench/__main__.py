@@ -20,6 +20,7 @@ from bench import (
     corpus,
     fuzz,
     hostile,
+    lake,
     long_clone,
     memory,
     pages,
@@ -32,7 +33,7 @@ from bench import (
 from bench.table import Row, lines
 
 PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile", "agents")
-LONG = ("before", "scale", "pages", "questions", "hub", "hub-scale")
+LONG = ("before", "scale", "lake", "pages", "questions", "hub", "hub-scale")
 """Only where they are named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
 _HUB_MB = 20
@@ -137,6 +138,8 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     if "scale" in options.parts:
         made = partial(_source, seed=options.seed)
         yield from scale.rows(made, options.sizes, _plot(options, "scale"))
+    if "lake" in options.parts:
+        yield from lake.rows(source)
     if "pages" in options.parts:
         yield from pages.rows(source, next(_real(options), None))
     if "questions" in options.parts:

@@ -30,6 +30,7 @@ from unspool.store.index.schema import index_salt
 from unspool.store.library.history import CountedLog, join_versions
 from unspool.store.library.kept_sessions import KeptSessions
 from unspool.store.library.read import read_counted, reading_failure, relocated
+from unspool.workers import GC_PAUSE
 
 _VERSION = 1
 """Another way to make rows, and all are made anew."""
@@ -126,7 +127,8 @@ def write_group(task: GroupTask) -> GroupResult:
     with RowFiles(storage, folder) as files:
         reader = _SessionReader(task.terms, files)
         for one in task.logs:
-            known.setdefault(one.found.agent_id, []).append(reader.add(one))
+            with GC_PAUSE:
+                known.setdefault(one.found.agent_id, []).append(reader.add(one))
         parts = files.finish()
     told = [_remember(storage, folder, agent, rows) for agent, rows in sorted(known.items())]
     failures = [row.memo.failure for rows in known.values() for row in rows if row.memo.failure]

@@ -3,10 +3,11 @@ reading a log."""
 
 import io
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -134,6 +135,14 @@ class TableFile:
         self._open.__exit__(type(problem), problem, problem.__traceback__)
 
 
+@cache
+def _texts_of(table: LakeTable) -> Callable[[Row], tuple[str, ...]]:
+    """What gives the texts of a row, which are nearly all of its size; two at least, so that they are a tuple."""
+    places = [place for place, column in enumerate(table.columns) if column.type == "text"]
+    words = [place for place, column in enumerate(table.columns) if column.type == "word"]
+    return itemgetter(*(*places, *words[:2]))
+
+
 _FileKey = tuple[LakeTable, str, str]
 """Table, agent and month."""
 
@@ -168,7 +177,7 @@ class RowFiles:
         key = table, *partition
         waiting = self._waiting.setdefault(key, [])
         waiting.append(row)
-        size = sum(len(value) for value in row if isinstance(value, str))
+        size = sum(map(len, _texts_of(table)(row)))
         self._sizes[key] = self._sizes.get(key, 0) + size
         self._total += size
         if len(waiting) >= GROUP_ROWS or self._sizes[key] >= _GROUP_BYTES:

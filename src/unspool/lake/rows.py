@@ -133,7 +133,8 @@ class SessionTables:
     def _call(self, where: Row, call: ToolCall, session: Session) -> Iterator[tuple[str, Row]]:
         """A call, and what it did to files and repositories."""
         result, log, place = call.result, session.log.path, _place(call.place)
-        changed, paths = changed_lines(call), [file_place(path, session.cwd) for path in paths_of(call)]
+        changed, named = changed_lines(call), paths_of(call)
+        paths = [file_place(path, session.cwd) for path in named]
         began, ended = _micros(call.time), _micros(result.time) if result is not None else None
         added, removed = map(sum, zip(*changed.values(), strict=True)) if changed else (None, None)
         yield (
@@ -147,10 +148,10 @@ class SessionTables:
             ),
         )  # fmt: skip
         if result is not None and call.role in _TOUCHING and call.state == "ok":
-            for named, path in zip(paths_of(call), paths, strict=True):
-                lines = changed.get(named, (None, None))
+            for name, path in zip(named, paths, strict=True):
+                lines = changed.get(name, (None, None))
                 yield tables.FILES.name, (*where, call.call_id, path, call.role, ended, *lines, log, *place)
-        for commit in find_commits([call]):
+        for commit in find_commits([call]) if call.role == "shell" else ():
             made = (commit.hash, commit.branch, commit.message, commit.root, _micros(commit.time))
             yield tables.COMMITS.name, (*where, *made, call.call_id, log, *place)
 
