@@ -17,7 +17,7 @@ from unspool.files import scratch_folder
 from unspool.hub_client.prepare import PushRedaction, prepare_push, pushed_log
 from unspool.lake.manifest import KNOWN, RUNS, TABLE_VERSIONS, LakePart
 from unspool.lake.parquet import RowFiles, TableFile
-from unspool.lake.rows import SessionFacts, SessionTables, facts_of, unread_row
+from unspool.lake.rows import ConversationFacts, SessionTables, facts_of, unread_row
 from unspool.lake.settle import KnownRow, SessionMemo, SharedFacts, known_schema, known_table, memo_of
 from unspool.lake.storage import LakeStorage, open_storage
 from unspool.lake.tables import BY_NAME
@@ -34,7 +34,7 @@ from unspool.workers import GC_PAUSE
 
 _VERSION = 1
 """Another way to make rows, and all are made anew."""
-_NO_FACTS = SessionFacts("", "", "", None)
+_NO_FACTS = ConversationFacts("", "", "", None)
 
 
 class ReadingTerms(NamedTuple):
@@ -136,13 +136,9 @@ def write_group(task: GroupTask) -> GroupResult:
 
 
 def _remember(storage: LakeStorage, folder: str, agent: str, rows: list[KnownRow]) -> LakePart:
-    file = TableFile(storage, f"{folder}/{KNOWN}-{agent}.parquet", known_schema())
-    try:
+    with TableFile(storage, f"{folder}/{KNOWN}-{agent}.parquet", known_schema()) as file:
         file.write(known_table(rows))
-    except BaseException as problem:
-        file.give_up(problem)
-        raise
-    return LakePart(KNOWN, agent, "", *file.finish())
+        return LakePart(KNOWN, agent, "", *file.finish())
 
 
 class _SessionReader:

@@ -28,7 +28,7 @@ from unspool.lake.manifest import (
     save_manifest,
 )
 from unspool.lake.parquet import RowFiles, arrow_schema, join_files, sessions_in
-from unspool.lake.settle import KnownSessions, LakeKey, Settlement, known_schema
+from unspool.lake.settle import LakeKey, RememberedSessions, Settlement, known_schema
 from unspool.lake.storage import LakeStorage, WriterLock
 from unspool.lake.tables import BY_NAME, SESSIONS
 from unspool.store.library import Library
@@ -82,13 +82,15 @@ def write_lake(storage: LakeStorage, library: Library, request: WriteRequest) ->
     with storage.sole_writer(request.patience) as lock:
         before = _checked(storage, load_manifest(storage), request.terms)
         _sweep(storage, before)
+        done: LakeReport | None = None
         try:
-            return _LakeWrite(storage, library, request, before, lock).run()
-        except BaseException:
-            with suppress(UnspoolError, OSError):  # the next write would do so too
-                lock.check()
-                _sweep(storage, load_manifest(storage) or before)
-            raise
+            done = _LakeWrite(storage, library, request, before, lock).run()
+        finally:
+            if done is None:
+                with suppress(UnspoolError, OSError):  # the next write would do so too
+                    lock.check()
+                    _sweep(storage, load_manifest(storage) or before)
+        return done
 
 
 def _checked(storage: LakeStorage, manifest: LakeManifest | None, terms: ReadingTerms) -> LakeManifest:
@@ -124,7 +126,7 @@ class _LakeWrite:
         self._storage, self._library, self._request = storage, library, request
         self._before, self._lock = before, lock
         self._terms, self._salt = request.terms, request.terms.salt
-        self._known = KnownSessions.load(storage, [part.path for part in before.known])
+        self._known = RememberedSessions.load(storage, [part.path for part in before.known])
         self._done: list[GroupResult] = []
 
     def run(self) -> LakeReport:
@@ -139,7 +141,7 @@ class _LakeWrite:
                 save_manifest(self._storage, self._before)  # a lake of nothing is one too
             return self._report(self._before, (0, 0, 0), len(wanted))
         first = self._read([LogTask(every[key]) for key in changed])
-        fresh = KnownSessions.load(self._storage, [part.path for result in first for part in result.known])
+        fresh = RememberedSessions.load(self._storage, [part.path for result in first for part in result.known])
         replaced = {*changed, *fresh.keys, *gone}
         known = self._known.replaced(replaced, fresh)
         touched = {*self._known.around(replaced), *known.around(set(fresh.keys))}
@@ -191,7 +193,7 @@ class _LakeWrite:
                 names = set()
             yield _Piece(part, names)
 
-    def _sessions(self, settled: Settlement, known: KnownSessions) -> list[LakePart]:
+    def _sessions(self, settled: Settlement, known: RememberedSessions) -> list[LakePart]:
         with RowFiles(self._storage, f"{RUNS}/{SESSIONS.name}") as files:
             for key, row in sorted(settled.sessions.items()):
                 files.add(SESSIONS, (key[0], known.told(key, "month")), row)
