@@ -20,6 +20,7 @@ from bench import (
     corpus,
     fuzz,
     hostile,
+    lake,
     long_clone,
     memory,
     pages,
@@ -32,7 +33,7 @@ from bench import (
 from bench.table import Row, lines
 
 PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile", "agents")
-LONG = ("before", "scale", "pages", "questions", "hub", "hub-scale")
+LONG = ("before", "scale", "lake", "pages", "questions", "hub", "hub-scale")
 """Only where they are named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
 _HUB_MB = 20
@@ -141,13 +142,15 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         yield from pages.rows(source, next(_real(options), None))
     if "questions" in options.parts:
         yield from map(_said, questions.rows(next(_real(options), source)))
-    yield from _hub(options)
+    yield from _with_extras(options, source)
     if options.fuzz:
         yield fuzz.row(source, options.examples, options.seed)
 
 
-def _hub(options: argparse.Namespace) -> Iterator[Row]:
+def _with_extras(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     """What needs servers and the packages of the tests."""
+    if "lake" in options.parts:
+        yield from lake.rows(source)
     if not {"hub", "hub-scale"}.isdisjoint(options.parts):
         from bench import hub
 

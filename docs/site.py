@@ -28,7 +28,7 @@ SHOWN = {
     "export": "57024 -f text", "json": "57024 -o pages/", "all": "-o site/", "sync": "", "watch": "--install hooks",
     "search": "tide table", "context-files": "", "file": "tides.py", "scan": "", "blame": "tides.py",
     "why": "tides.py:3", "compare": "57024 57024#1", "outline": "57024", "solved": "could not convert string to float",
-    "mcp": "--install claude", "usage": "daily", "stats": "", "doctor": "", "verify": "",
+    "mcp": "--install claude", "usage": "daily", "sql": "--views", "stats": "", "doctor": "", "verify": "",
     "restore": "57024 --to back/", "archive": "info", "recommend": "57024", "clone": "57024 --preset heavy -n",
     "fork": "57024 --at 2 -n", "lint": "57024", "repair": "57024 -n", "move": "57024 --to moved/ -n",
     "hand-over": "57024 --to codex", "redact": "57024", "share": "57024 --html -o s.html --yes", "uninstall": "-n",

@@ -95,6 +95,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    if "duckdb" in sys.modules:
+        gc.unfreeze()  # it complains of what is left at the end
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is for a thorough run; and a long file that comes last has all other workers wait for it."""
     if not THOROUGH and (left := [item for item in items if item.get_closest_marker("thorough")]):

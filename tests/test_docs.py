@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MADE_PAGES = (
-    "agents", "app-api", "cli", "design", "exchange", "format", "json", "prices", "seeds", "settings", "tools",
+    "agents", "app-api", "cli", "design", "exchange", "format", "json", "prices", "seeds", "settings", "tables",
+    "tools",
 )  # fmt: skip
 MADE = [
     make.HELP,

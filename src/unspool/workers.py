@@ -25,13 +25,22 @@ def start_worker() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def worker_pool(workers: int, set_up: Callable[..., None] = lambda: None, *arguments: Any) -> "ProcessPoolExecutor":
-    """Processes that end with this one; each calls `set_up` first. Submit under `without_interrupts`."""
+def _nothing() -> None:
+    pass
+
+
+def worker_pool(
+    workers: int, set_up: Callable[..., None] = _nothing, *arguments: Any, fresh: bool = False
+) -> "ProcessPoolExecutor":
+    """Processes that end with this one; each calls `set_up` first. Submit under `without_interrupts`.
+
+    `fresh`: this process may have threads, as some libraries start, so that its workers must not be copies of it.
+    """
     from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
     from multiprocessing import get_context
 
     # A fork is ready at once, and safe while this process has no threads; elsewhere the system's own way is safe.
-    context = get_context("fork" if sys.platform == "linux" else None)
+    context = get_context("spawn" if fresh else "fork" if sys.platform == "linux" else None)
     return ProcessPoolExecutor(workers, context, initializer=_set_up, initargs=(set_up, arguments))
 
 

@@ -40,6 +40,7 @@ WORKS = {
     "restore": f"restore {SESSION} --to OUT",
     "archive": "archive info",
     "redact": f"redact {SESSION} -s SOURCE",
+    "lake": "lake write OUT -s SOURCE",
     "hand-over": f"hand-over {SESSION} -s SOURCE --to codex -o OUT",
     "forget": f"forget {SESSION} --yes",
 }
@@ -72,6 +73,7 @@ APART = {
     "login": "speaks of a hub",
     "logout": "speaks of a hub",
     "hub": "takes only what was pushed",
+    "sql": "asks the tables that `lake write` makes",
     "schema": "speaks of no session",
     "uninstall": "speaks of what unspool put on the machine",
     "completion": "speaks of no session",

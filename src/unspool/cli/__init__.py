@@ -30,5 +30,6 @@ def main() -> None:
         code = run()
     except KeyboardInterrupt:  # before the commands are there to answer it
         code = 130
-    gc.freeze()  # all goes with the process: nothing need be looked through once more
+    if "duckdb" not in sys.modules:  # which complains of what is left at the end
+        gc.freeze()  # all goes with the process: nothing need be looked through once more
     sys.exit(code)

@@ -42,6 +42,8 @@ COMMANDS = (
     ("mcp", "Answer agents that ask about past sessions, over MCP."),
     ("usage", "Tell what was used and what it cost."),
     ("stats", "Tell what your sessions add up to: models, tools, hours, files, cache."),
+    ("sql", "Ask all sessions, in SQL."),
+    ("lake", "Write sessions as Parquet tables, for any engine."),
     ("doctor", "Tell what is at risk, and how to mend it."),
     ("verify", "Prove that every byte of the archive is as it was."),
     ("restore", "Give the files of a session back, byte for byte."),

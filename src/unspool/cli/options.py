@@ -93,7 +93,8 @@ agents = click.option(
 )
 
 
-def _library(source: tuple[Path, ...], demo: bool, agent: tuple[str, ...]) -> "Library":
+def chosen_library(source: tuple[Path, ...], demo: bool, agent: tuple[str, ...]) -> "Library":
+    """The sessions of the folders named, or of the demo; else of the usual sources and the usual archive."""
     from unspool.cli.fresh import tell_how_to_keep
     from unspool.store.library import Library
 
@@ -110,7 +111,7 @@ def _library(source: tuple[Path, ...], demo: bool, agent: tuple[str, ...]) -> "L
 
 sources = as_argument(
     "library",
-    _library,
+    chosen_library,
     named_sources,
     agents,
     demo,
@@ -201,12 +202,15 @@ def open_archive(folder: Path, *, readonly: bool = False) -> "ArchiveDatabase":
     return ArchiveDatabase.open(folder, key=key, readonly=readonly)
 
 
-def kept_library(archive: Path, sources: Sequence[Path] = ()) -> "Library":
-    """The sessions of the sources named, or of the usual ones, and those that only an archive still has."""
+def kept_library(archive: Path, sources: Sequence[Path] = (), agents: Sequence[str] = ()) -> "Library":
+    """The sessions of the sources named, or of the usual ones, and those that only an archive still has, where there is
+    one."""
     from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
 
-    return Library(settings.chosen_sources(sources), settings.price_table(), KeptSessions(archive, key_of(archive)))
+    kept = KeptSessions(archive, key_of(archive))
+    chosen = settings.chosen_sources(sources)
+    return Library(chosen, settings.price_table(), kept if kept.there else None, agents=agents)
 
 
 def open_index(archive: Path) -> "Index":

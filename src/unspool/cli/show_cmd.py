@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import msgspec
@@ -15,9 +15,9 @@ from unspool.agents import FoundLog, agent_name
 from unspool.cli import options, settings
 from unspool.cli.options import check_view, view_options
 from unspool.cli.output import console, print_json, print_nodes, show_renderable
-from unspool.errors import NotFound
+from unspool.errors import NotFound, UsageProblem
 from unspool.figures import all_turns
-from unspool.model import Session, ToolCall, Turn, Unknown, Usage
+from unspool.model import Block, Prompt, Result, Session, ToolCall, Turn, Unknown, Usage
 from unspool.render.sanitize import one_line
 from unspool.render.transcript import RELATIONS, transcript_nodes
 from unspool.render.view import View
@@ -41,18 +41,34 @@ def parse_anchor(_: click.Context, __: click.Parameter, value: str | None) -> in
     return int(found[1])
 
 
-def view_at(session: Session, view: View, moment: int | None) -> View:
-    """The view of the turn that holds what was logged at a moment, a subagent's conversation shown where it is there.
+class ShownPlace(NamedTuple):
+    """What of a session is asked for: what was logged at a moment, or by a line of its log."""
 
-    Where no block is of that very moment, the last turn that had begun is shown: copies of a line are told once.
+    at: int | None
+    line: int | None
+
+
+def view_at(session: Session, view: View, place: ShownPlace) -> View:
+    """The view of the turn that holds a place, a subagent's conversation shown where it is there.
+
+    Where no block stands there, the last turn that had begun is shown: copies of a line are told once.
     """
-    if moment is None:
+    if place.at is None and place.line is None:
         return view
-    place = _place(session, moment)
-    called = _calling(session, moment) if place is None else None
-    branch, number = place or called or (0, _begun(session, moment))
+    if place.at is not None and place.line is not None:
+        raise UsageProblem("Either --at or --line.")
+
+    marks: Marks = _moments if place.at is not None else _lines
+    wanted = place.at if place.at is not None else place.line or 0
+    found = _place(session, marks, wanted)
+    called = _calling(session, marks, wanted) if found is None else None
+    branch, number = found or called or (0, _begun(session, place))
     agents = view.agents or called is not None
     return msgspec.structs.replace(view, turns=((number, number),), branch=branch, agents=agents)
+
+
+Marks = Callable[[Turn], Iterable[int]]
+"""The moments, or the lines, that a turn is made of."""
 
 
 def _turns(session: Session) -> Iterator[tuple[int, Turn]]:
@@ -61,28 +77,37 @@ def _turns(session: Session) -> Iterator[tuple[int, Turn]]:
     yield from ((branch.number, turn) for branch in session.branches for turn in branch.turns)
 
 
-def _place(session: Session, moment: int) -> tuple[int, int] | None:
-    """Branch and turn of what was logged at a moment."""
-    return next(((branch, turn.number) for branch, turn in _turns(session) if moment in _moments(turn)), None)
+def _place(session: Session, marks: Marks, wanted: int) -> tuple[int, int] | None:
+    """Branch and turn of what has a mark."""
+    return next(((branch, turn.number) for branch, turn in _turns(session) if wanted in marks(turn)), None)
+
+
+def _parts(turn: Turn) -> "Iterator[Prompt | Block | Result]":
+    if turn.prompt is not None:
+        yield turn.prompt
+    for block in turn.blocks:
+        yield block
+        if isinstance(block, ToolCall):
+            yield from (result for result in (*block.earlier, block.result) if result is not None)
 
 
 def _moments(turn: Turn) -> Iterator[int]:
-    times = [turn.prompt.time if turn.prompt is not None else None]
-    for block in turn.blocks:
-        times.append(block.time)
-        if isinstance(block, ToolCall) and block.result is not None:
-            times.append(block.result.time)
-    return (_milliseconds(time) for time in times if time is not None)
+    return (_milliseconds(part.time) for part in _parts(turn) if part.time is not None)
+
+
+def _lines(turn: Turn) -> Iterator[int]:
+    return (part.place.line for part in _parts(turn))
 
 
 def _milliseconds(time: datetime) -> int:
     return round(time.timestamp() * 1000)
 
 
-def _calling(session: Session, moment: int) -> tuple[int, int] | None:
-    """Branch and turn that called the subagent in whose conversation the moment is."""
+def _calling(session: Session, marks: Marks, wanted: int) -> tuple[int, int] | None:
+    """Branch and turn that called the subagent in whose conversation the mark is; lines of other logs are none."""
     for agent in session.agents:
-        if _place(agent.session, moment) is None and _calling(agent.session, moment) is None:
+        elsewhere = marks is _lines and agent.session.log.path != session.log.path
+        if elsewhere or (_place(agent.session, marks, wanted) or _calling(agent.session, marks, wanted)) is None:
             continue
         for branch, turn in _turns(session):
             calls = (block for block in turn.blocks if isinstance(block, ToolCall))
@@ -91,29 +116,41 @@ def _calling(session: Session, moment: int) -> tuple[int, int] | None:
     return None
 
 
-def _begun(session: Session, moment: int) -> int:
-    """The last turn that had begun at a moment."""
-    times = ((turn.number, turn.started) for turn in session.turns)
-    begun = [number for number, started in times if started is not None and _milliseconds(started) <= moment]
+def _begun(session: Session, place: ShownPlace) -> int:
+    """The last turn that had begun at a place."""
+    if place.line is not None:
+        firsts = ((turn.number, min(_lines(turn), default=0)) for turn in session.turns)
+        begun = [number for number, first in firsts if 0 < first <= place.line <= session.lines.total]
+    else:
+        times = ((turn.number, turn.started) for turn in session.turns)
+        begun = [number for number, time in times if time is not None and _milliseconds(time) <= (place.at or 0)]
     if not begun:
-        raise NotFound(f"Session {session.id} has nothing at msg-{moment}.")
+        what = f"at msg-{place.at}" if place.line is None else f"in line {place.line}"
+        raise NotFound(f"Session {session.id} has nothing {what}.")
     return max(begun)
+
+
+_AT = click.option("--at", callback=parse_anchor, metavar="ANCHOR", help="Only the turn that holds msg-1774856863840.")
+_LINE = click.option(
+    "--line", type=click.IntRange(min=1), metavar="N", help="Only the turn that holds line N of the log."
+)
 
 
 @click.command("show")
 @click.argument("session", default="latest")
 @view_options(whole=False)
-@click.option("--at", callback=parse_anchor, metavar="ANCHOR", help="Only the turn that holds msg-1774856863840.")
+@options.as_argument("place", ShownPlace, _AT, _LINE)
 @click.option("--pager/--no-pager", default=True, help="Page on a terminal, or print straight.", show_default=True)
 @click.option("--width", type=click.IntRange(min=20), help="Columns to wrap at.")
 @options.sources
-def show_command(session: str, view: View, at: int | None, pager: bool, width: int | None, library: Library) -> None:
+def show_command(session: str, view: View, place: ShownPlace, pager: bool, width: int | None, library: Library) -> None:
     """Read a session in the terminal.
 
     \b
     unspool show                       the latest session
     unspool show 3f2a --turn 3..7      some turns of the session whose id begins with 3f2a
     unspool show tide --no-tools       only what was said, in the session with "tide" in its title
+    unspool show 3f2a --line 812       the turn that a line of its log is of; agent-ID for a subagent's log
     curl -s URL | unspool show -       a log from standard input
 
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL (fetched with a
@@ -121,7 +158,7 @@ def show_command(session: str, view: View, at: int | None, pager: bool, width: i
     title, or `latest`.
     """
     found = library.open(session)
-    view = view_at(found, msgspec.structs.replace(view, prices=library.prices), at)
+    view = view_at(found, msgspec.structs.replace(view, prices=library.prices), place)
     check_view(found, view)
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
 

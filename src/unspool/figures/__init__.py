@@ -3,12 +3,13 @@ model."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from unspool import human
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
-from unspool.model import Call, CallEnd, Commit, FileChange, Push, Session, Turn, Usage
+from unspool.model import Agent, Call, CallEnd, Commit, FileChange, Push, Session, Turn, Usage
 from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall, count_ends
 from unspool.prices import Cost, PriceTable
 from unspool.reading.ledger import CallLedger, sum_by_model
@@ -119,11 +120,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
 
 def family(session: Session) -> Iterator[Session]:
     """The session and all its subagents' sessions."""
-    waiting = [session]
-    while waiting:
-        member = waiting.pop()
-        yield member
-        waiting.extend(agent.session for agent in reversed(member.agents))
+    return (member.session for member in members(session))
 
 
 def family_ledger(session: Session) -> CallLedger:
@@ -150,27 +147,43 @@ def reported_cost(session: Session) -> str:
 
 def calls_of(session: Session) -> Iterator[ToolCall]:
     """Every tool call of the session itself."""
-    for turn in all_turns(session):
-        for block in turn.blocks:
-            if isinstance(block, ToolCall):
-                yield block
+    return (call for turn in all_turns(session) for call in _calls(turn))
+
+
+class SessionMember(NamedTuple):
+    """A session, or the session of one of its subagents, nested ones included."""
+
+    session: Session
+    agent: Agent | None = None
+    """Whose session it is; None for the session itself."""
+    parent: str = ""
+    """The id of the subagent that started it; empty where the session itself did."""
+    copied: bool = False
+    """Whether a subagent's lines stand in the log with the call that started it, and the session copied that call."""
+
+
+def members(session: Session) -> Iterator[SessionMember]:
+    """The session, then its subagents, each before those that it started."""
+    copied = {call.call_id for turn in all_turns(session) if turn.copied for call in _calls(turn) if call.call_id}
+    waiting = [SessionMember(session)]
+    while waiting:
+        member = waiting.pop()
+        yield member
+        own = member.agent.id if member.agent is not None else ""
+        for one in reversed(member.session.agents):
+            again = one.call_id in copied and one.session.log.path == session.log.path
+            waiting.append(SessionMember(one.session, one, own, member.copied or again))
 
 
 def totalled_calls(session: Session) -> Iterator[ToolCall]:
     """The tool calls that totals over sessions count: its own and its subagents', without those that it copied."""
-    copied: set[str] = set()
-    for turn in all_turns(session):
-        calls = [block for block in turn.blocks if isinstance(block, ToolCall)]
-        if turn.copied:
-            copied.update(call.call_id for call in calls if call.call_id)
-        else:
-            yield from calls
-    waiting = list(session.agents)
-    while waiting:
-        agent = waiting.pop()
-        if agent.call_id not in copied or agent.session.log.path != session.log.path:
-            yield from calls_of(agent.session)
-            waiting.extend(agent.session.agents)
+    for member in members(session):
+        if not member.copied:
+            yield from (call for turn in all_turns(member.session) if not turn.copied for call in _calls(turn))
+
+
+def _calls(turn: Turn) -> Iterator[ToolCall]:
+    return (block for block in turn.blocks if isinstance(block, ToolCall))
 
 
 def billed_calls(session: Session) -> Iterator[Call]:

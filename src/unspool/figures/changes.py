@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from unspool.model import Commit, FileChange, Json, Push, Session, ToolCall
 from unspool.model.tool_input import paths_of, shell_command
 
@@ -61,11 +63,21 @@ _PULL = re.compile(
 
 
 def find_commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
-    """Commits that shell commands made, in order."""
+    """Commits that shell commands made, in order; each once a command, however many answers it had."""
     for call in calls:
-        if call.role == "shell" and call.result is not None:
-            found = list(_printed(call, call.result.text))
-            yield from found or _recorded(call)
+        made: dict[str, Commit] = {}
+        for one in _answered(call) if call.role == "shell" else ():
+            text = one.result.text if one.result is not None else ""
+            for commit in list(_printed(one, text)) or _recorded(one):
+                made.setdefault(commit.hash, commit)
+        yield from made.values()
+
+
+def _answered(call: ToolCall) -> Iterator[ToolCall]:
+    """A call with each of the answers that it had, the last one last."""
+    yield from (replace(call, result=result, earlier=()) for result in call.earlier)
+    if call.result is not None:
+        yield call
 
 
 def _printed(call: ToolCall, text: str) -> Iterator[Commit]:
@@ -103,7 +115,11 @@ def distinct_pushes(pushes: Iterable[Push]) -> Iterator[Push]:
 
 def pushes_of(call: ToolCall) -> Iterator[Push]:
     """What one shell command pushed, and the pull requests that it opened."""
-    if call.role != "shell" or call.result is None:
+    return (push for one in (_answered(call) if call.role == "shell" else ()) for push in _pushed(one))
+
+
+def _pushed(call: ToolCall) -> Iterator[Push]:
+    if call.result is None:
         return
     text, time = call.result.text, call.result.time
     to = _to(text)

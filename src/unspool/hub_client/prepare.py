@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from unspool.agents import FoundLog, by_id
+from unspool.agents import FoundAgent, FoundLog, by_id
+from unspool.agents.stores import AGENTS_FOLDER
 from unspool.agents.writing import LogWriter
 from unspool.build_info import VERSION
 from unspool.files import plain_files, write_atomically
@@ -26,7 +27,9 @@ from unspool.redact.spread import spread_values
 from unspool.redact.values import find_in_values, redact_text, redact_value
 from unspool.share.redact_files import people_in_lines
 from unspool.share.side_files import agent_file_place
+from unspool.store.library import Library
 from unspool.store.library.inputs import open_log
+from unspool.store.library.read import head_agent, not_a_log
 
 _KEY = 32
 _NUMBERS = 10**9
@@ -156,6 +159,21 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
             gone.append(file.name)
     size = sum(path.stat().st_size for _, path in made)
     return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone), edge.policy.version)
+
+
+def pushed_log(folder: Path, key: str) -> FoundLog:
+    """The log of a session whose files were prepared in a folder, with its subagents; of an agent that files its own
+    otherwise, by its first lines. NotALog where it is none of an agent that is known."""
+    path = folder / f"{key}{LOG}"
+    found = next((log for log in Library((folder,)).logs() if log.path == str(path)), None)
+    agent = head_agent(str(path)) if path.is_file() else None
+    if found is not None and (agent is None or found.agent_id == agent.id):
+        return found
+    if agent is None:
+        raise not_a_log(f"{key}{LOG}")
+    state = path.stat()
+    below = tuple(FoundAgent(str(one), one.stem) for one in sorted((folder / key / AGENTS_FOLDER).glob(f"*{LOG}")))
+    return FoundLog(str(path), key, agent.id, state.st_size, state.st_mtime, root=str(folder), agents=below)
 
 
 def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter | None) -> Finder:

@@ -1,7 +1,7 @@
 """Prompts and plans of a session: those that were queued, what a session is called after them, what kind it is."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from unspool.model import Facts, Notice, Place, Plan, Prompt, SessionKind, ToolCall, Turn
@@ -89,14 +89,20 @@ def plans_in_order(turns: tuple[Turn, ...]) -> list[Plan]:
 
 def plans_of(turns: tuple[Turn, ...]) -> list[Plan]:
     """Plans in the order they were put forward; an accepted one that only repeats an earlier one is that one."""
-    found: list[Plan] = []
+    return [plan for _, _, plan in placed_plans(turns)]
+
+
+def placed_plans(turns: Iterable[Turn]) -> list[tuple[Turn, Place, Plan]]:
+    """The same, each with its turn and the place of the prompt or call that it stands in."""
+    found: list[tuple[Turn, Place, Plan]] = []
     for turn in turns:
         if turn.prompt is not None and turn.prompt.plan is not None:
             plan = turn.prompt.plan
-            if not any(plan.text.strip().startswith(known.text.strip()) for known in found if known.text.strip()):
-                found.append(plan)
-        meanings = (block.meaning for block in turn.blocks if isinstance(block, ToolCall))
-        found += [meaning for meaning in meanings if isinstance(meaning, Plan)]
+            known = (one.text.strip() for _, _, one in found)
+            if not any(plan.text.strip().startswith(text) for text in known if text):
+                found.append((turn, turn.prompt.place, plan))
+        calls = (block for block in turn.blocks if isinstance(block, ToolCall))
+        found += [(turn, call.place, call.meaning) for call in calls if isinstance(call.meaning, Plan)]
     return found
 
 

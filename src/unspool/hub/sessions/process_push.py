@@ -8,14 +8,15 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from unspool.agents import FoundAgent, FoundLog
-from unspool.agents.stores import AGENTS_FOLDER
+from unspool.agents import FoundLog
+from unspool.errors import NotALog
 from unspool.figures import Figures, all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
 from unspool.hub.web.render import HOME, OWN, WAYS, render
+from unspool.hub_client.prepare import pushed_log
 from unspool.model import Agent, Session, ToolCall
 from unspool.prices import MOST, PriceTable
 from unspool.reading.scan import is_recorded_fork
@@ -33,7 +34,6 @@ from unspool.store.index.requests import SessionRows, signed
 from unspool.store.index.schema import KINDS
 from unspool.store.library import Library
 from unspool.store.library.chains import source_id
-from unspool.store.library.read import head_agent
 from unspool.store.sync.extract import ExtractJob, extract_rows
 
 _FIGURE = 10**12
@@ -256,19 +256,11 @@ def bundle_push(folder: Path, key: str) -> Path:
 
 
 def _found(folder: Path, key: str) -> FoundLog:
-    """The log that was sent, with its subagents; of an agent that files its own otherwise, by its first lines."""
-    path = folder / SENT / f"{key}.jsonl"
-    found = next((log for log in Library((folder / SENT,)).logs() if log.path == str(path)), None)
-    agent = head_agent(str(path)) if path.is_file() else None
-    if found is not None and (agent is None or found.agent_id == agent.id):
-        return found
-    if agent is None:
-        raise BadRequest("What was sent is no log of an agent that is known here.")
-    state = path.stat()
-    below = tuple(
-        FoundAgent(str(one), one.stem) for one in sorted((folder / SENT / key / AGENTS_FOLDER).glob("*.jsonl"))
-    )
-    return FoundLog(str(path), key, agent.id, state.st_size, state.st_mtime, root=str(folder / SENT), agents=below)
+    """The log that was sent, with its subagents."""
+    try:
+        return pushed_log(folder / SENT, key)
+    except NotALog:
+        raise BadRequest("What was sent is no log of an agent that is known here.") from None
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unspool.store.library.library import Library, open_session, session_opener, sessions
-    from unspool.store.library.read import SessionListing, read_session, read_stream
+    from unspool.store.library.listing import SessionListing
+    from unspool.store.library.read import read_session, read_stream
 
 _HOMES = {
     "Library": "library", "open_session": "library", "sessions": "library", "session_opener": "library",
-    "SessionListing": "read",
+    "SessionListing": "listing",
     "read_session": "read", "read_stream": "read",
 }  # fmt: skip
 """Where each name is from; loaded when it is asked for, since commands that only look need little of it."""

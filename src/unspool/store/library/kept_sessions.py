@@ -83,18 +83,18 @@ class KeptSessions:
     """The sessions of an archive, as far as they are not in their sources any more."""
 
     def __init__(self, folder: Path, key: str | None = None) -> None:
-        self._folder = folder
-        self._key = key
+        self.folder = folder
+        self.key = key
 
     @property
     def there(self) -> bool:
-        return (self._folder / ARCHIVE).exists() and (self._folder / INDEX).exists()
+        return (self.folder / ARCHIVE).exists() and (self.folder / INDEX).exists()
 
     def logs(self, present: set[str]) -> list[FoundLog]:
         """Every session's log that is not among those present, the last written first."""
         found: list[FoundLog] = []
         ended = self._ended()
-        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive:
+        with ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive:
             for number, origin in archive.origins().items():
                 if not is_known(origin.agent):
                     continue
@@ -119,8 +119,8 @@ class KeptSessions:
     def ghosts(self) -> list[FoundLog]:
         """Sessions that no log is left of, the last first, by the place that the archive has their traces from."""
         with (
-            ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
-            Index.open(self._folder, key=self._key, readonly=True) as index,
+            ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive,
+            Index.open(self.folder, key=self.key, readonly=True) as index,
         ):
             query = (
                 "SELECT origin, path, key, coalesce(ended, 0) FROM session"
@@ -141,8 +141,8 @@ class KeptSessions:
             raise NotFound(f"There is no session {found.session_id}.")
         agent, query = by_id(found.agent_id), "SELECT place FROM turn JOIN log ON log.id = turn.log WHERE session = ?"
         with (
-            ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
-            Index.open(self._folder, key=self._key, readonly=True) as index,
+            ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive,
+            Index.open(self.folder, key=self.key, readonly=True) as index,
         ):
             row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
             places = {place for (place,) in index.db.execute(query, (row[0],))} if overview.turns else set()
@@ -154,7 +154,7 @@ class KeptSessions:
     def _ended(self) -> dict[tuple[int, str], float]:
         """When the last line of each session was written, by its origin and path."""
         try:
-            with Index.open(self._folder, key=self._key, readonly=True) as index:
+            with Index.open(self.folder, key=self.key, readonly=True) as index:
                 rows: Any = index.db.execute("SELECT origin, path, ended FROM session WHERE ended IS NOT NULL")
                 return {(origin, path): ended for origin, path, ended in rows}
         except UnspoolError:
@@ -163,7 +163,7 @@ class KeptSessions:
     def begun_with(self, line: int, logs: Iterable[FoundLog]) -> list[FoundLog]:
         """Those of the logs that begin with a line."""
         try:
-            with Index.open(self._folder, key=self._key, readonly=True) as index:
+            with Index.open(self.folder, key=self.key, readonly=True) as index:
                 first = array("Q", [line]).tobytes()
                 rows: Any = index.db.execute("SELECT origin, path FROM session WHERE substr(ids, 1, 8) = ?", (first,))
                 known = set(rows)
@@ -176,13 +176,13 @@ class KeptSessions:
         beside = set(sessions.beside)
         if not beside:
             return {}
-        with Index.open(self._folder, key=self._key, readonly=True) as index:
+        with Index.open(self.folder, key=self.key, readonly=True) as index:
             rows = index.db.execute("SELECT path, key FROM session WHERE origin = ?", (origin,))
             return {path: key for path, key in rows if path in beside}
 
     def counted(self, logs: list[FoundLog]) -> Iterator[CountedLog]:
         """What the index knows of sessions; those that it does not know are left out."""
-        with Index.open(self._folder, key=self._key, readonly=True) as index:
+        with Index.open(self.folder, key=self.key, readonly=True) as index:
             for found in logs:
                 row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
                 if row is not None:
@@ -195,8 +195,8 @@ class KeptSessions:
         found: dict[str, CountedLog] = {}
         try:
             with (
-                ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
-                Index.open(self._folder, key=self._key, readonly=True) as index,
+                ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive,
+                Index.open(self.folder, key=self.key, readonly=True) as index,
             ):
                 here = {os.path.realpath(log.path): log for log in logs}
                 for number, origin in archive.origins().items():
@@ -217,8 +217,8 @@ class KeptSessions:
         """The context files that a session ran under; none where nothing is kept yet, or by another version."""
         try:
             with (
-                ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive,
-                Index.open(self._folder, key=self._key, readonly=True) as index,
+                ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive,
+                Index.open(self.folder, key=self.key, readonly=True) as index,
             ):
                 return ContextFileIndex(index.db, archive.origins()).of_session(session)
         except UnspoolError:
@@ -230,7 +230,7 @@ class KeptSessions:
 
     def beginning(self, found: FoundLog) -> bytes:
         """The first lines of a log."""
-        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive:
+        with ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive:
             kept = archive.last(found.origin, _path_in_origin(found))
             return b"" if kept is None else archive.read(kept.generation, 0, _BEGINNING)
 
@@ -238,7 +238,7 @@ class KeptSessions:
         """Whether a file that is kept holds nothing that another of its session does not."""
         if not log.origin or log.size > whole.size:
             return False
-        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive, self.located(whole) as here:
+        with ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive, self.located(whole) as here:
             kept = archive.last(log.origin, _path_in_origin(log))
             if kept is None:
                 return False
@@ -257,7 +257,7 @@ class KeptSessions:
     @contextmanager
     def lent(self, found: FoundLog) -> Iterator[FoundLog]:
         """The same log where it can be read for a while."""
-        with ArchiveDatabase.open(self._folder, key=self._key, readonly=True) as archive:
+        with ArchiveDatabase.open(self.folder, key=self.key, readonly=True) as archive:
             agent, path = by_id(found.agent_id), _path_in_origin(found)
             files = SessionFiles(agent, archive.kept(found.origin).values()).needed(path)
             with checkout(archive, files) as root:

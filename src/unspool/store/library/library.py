@@ -19,12 +19,11 @@ from unspool.model.session import is_unlisted
 from unspool.prices import PriceTable
 from unspool.store.library.history import is_part_of
 from unspool.store.library.inputs import is_bundle, is_url
+from unspool.store.library.listing import SessionListing, list_overviews
 from unspool.store.library.neighbours import Neighbours, last_active
 from unspool.store.library.read import (
-    SessionListing,
     count_logs,
     head_agent,
-    list_overviews,
     make_overview,
     not_a_log,
     read_session,

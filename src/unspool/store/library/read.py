@@ -27,16 +27,14 @@ from unspool.model import (
     Prompt,
     Session,
     Transcript,
-    Usage,
 )
 from unspool.model.request import RecordedRequests
-from unspool.prices import Cost, PriceTable
 from unspool.reading.assemble import assemble_session
 from unspool.reading.ledger import CallLedger
 from unspool.reading.scan import Scan
 from unspool.render.json import SCHEMA, load
-from unspool.store.library.chains import ChainMember, link_sessions, project_named_after, unify_projects
-from unspool.store.library.history import CountedLog, divide_history, join_versions, priced_overview
+from unspool.store.library.chains import project_named_after
+from unspool.store.library.history import CountedLog
 from unspool.store.library.inputs import hold_stream, open_log
 from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
 
@@ -184,19 +182,36 @@ def read_session(found: FoundLog, kept: "KeptSessions | None" = None, end: int |
         return kept.ghost(found)
     with kept.lent(found) as here:
         lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
-        return _at(_read(here, end), lent, f"{found.root}{os.sep}")
+        return relocated(_read(here, end), lent, f"{found.root}{os.sep}")
 
 
-def _at(session: Session, lent: str, root: str) -> Session:
+def read_counted(found: FoundLog, kept: "KeptSessions | None" = None) -> tuple[Session, CountedLog]:
+    """A session whole, before its neighbours are asked, and the same counted as for a list; its logs are read once."""
+    if not found.origin or kept is None:
+        with GC_PAUSE:
+            return _whole_and_counted(found)
+    if kept.is_ghost(found):
+        (counted,) = kept.counted([found])
+        return kept.ghost(found), counted
+    with kept.lent(found) as here, GC_PAUSE:
+        session, counted = _whole_and_counted(here)
+        lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
+    session, overview = relocated(session, lent, f"{found.root}{os.sep}"), counted.overview
+    if overview is not None:
+        overview = msgspec.structs.replace(overview, log=session.log, kept=True)
+    return session, counted._replace(found=found, overview=overview)
+
+
+def relocated(session: Session, lent: str, root: str) -> Session:
     """A session that was read below one folder, and its subagents, as of another."""
-    agents = tuple(msgspec.structs.replace(one, session=_at(one.session, lent, root)) for one in session.agents)
+    agents = tuple(msgspec.structs.replace(one, session=relocated(one.session, lent, root)) for one in session.agents)
     path = f"{root}{session.log.path.removeprefix(lent)}"
     return msgspec.structs.replace(session, agents=agents, log=msgspec.structs.replace(session.log, path=path))
 
 
 def _read(found: FoundLog, end: int | None) -> Session:
     with GC_PAUSE:
-        return _assembled(found) if end is None else _beginning_of(found, end)
+        return _assembled(found)[0] if end is None else _beginning_of(found, end)
 
 
 def _beginning_of(found: FoundLog, end: int) -> Session:
@@ -206,7 +221,8 @@ def _beginning_of(found: FoundLog, end: int) -> Session:
     return assemble(agent, found, Transcript(read, events.facts, log_file(found.path, end)), [])
 
 
-def _assembled(found: FoundLog) -> Session:
+def _assembled(found: FoundLog) -> tuple[Session, Transcript, list[AgentSource]]:
+    """A session, and the logs that it is made of."""
     agent = by_id(found.agent_id)
     main = read_transcript(found.path, agent, found)
     subagents: list[AgentSource] = []
@@ -217,7 +233,17 @@ def _assembled(found: FoundLog) -> Session:
         except (UnspoolError, OSError) as error:
             problems.append(Problem(Place(0, 0, 0), f"a subagent's log could not be read: {error}", b"", log=one.path))
     session = assemble(agent, found, main, subagents)
-    return msgspec.structs.replace(session, problems=(*session.problems, *problems))
+    return msgspec.structs.replace(session, problems=(*session.problems, *problems)), main, subagents
+
+
+def _whole_and_counted(found: FoundLog) -> tuple[Session, CountedLog]:
+    session, main, subagents = _assembled(found)
+    scan = Scan(by_id(found.agent_id).dialect(found, main.facts), own=bool(found.owner), logged=found.agent_ids)
+    for event in main.events:
+        scan.add(event)
+    for one in subagents:
+        scan.agent(one.transcript.events)
+    return session, _counted(found, scan, main.facts, "")
 
 
 def assemble(agent: CodingAgent, found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> Session:
@@ -301,8 +327,13 @@ def count_log(found: FoundLog) -> CountedLog:
                 scan.agent(events)
         except (UnspoolError, OSError) as error:
             failure = reading_failure(one.path, error)
+    return _counted(found, scan, facts, failure)
+
+
+def _counted(found: FoundLog, scan: Scan, facts: Facts, failure: str) -> CountedLog:
     overview = scan.overview(found.session_id, facts, log_file(found.path, found.size))
-    overview = msgspec.structs.replace(overview, project=agent.project(facts, found.folder), size=found.total_size)
+    project = by_id(found.agent_id).project(facts, found.folder)
+    overview = msgspec.structs.replace(overview, project=project, size=found.total_size)
     return CountedLog(found, overview, scan.ids, scan.prompt_ids, scan.ledger, failure)
 
 
@@ -328,40 +359,3 @@ def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = 
             progress(done.found.size)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-class SessionListing(msgspec.Struct, frozen=True):
-    """Sessions newest first, with what they used together, each request counted once."""
-
-    overviews: tuple[Overview, ...]
-    usage: Usage
-    cost: Cost
-    failures: tuple[str, ...] = ()
-
-
-def _project_folder(found: FoundLog) -> str:
-    """The folder whose logs are all of one project; empty where the agent has none such."""
-    return f"{found.root}/{found.folder}" if by_id(found.agent_id).filed_by_project else ""
-
-
-def list_overviews(done: Iterable[CountedLog], prices: PriceTable) -> SessionListing:
-    """A listing of sessions whose files were counted one by one."""
-    logs = list(join_versions(done))
-    named = [(_project_folder(one.found), one) for one in logs if one.overview is not None]
-    settled = unify_projects((folder, one.overview) for folder, one in named if one.overview is not None)
-    counted = [one for _, one in named]
-    linked = link_sessions([ChainMember(overview, one.ids) for one, overview in zip(counted, settled, strict=True)])
-    divided = divide_history(list(zip(counted, linked, strict=True)))
-    titles = {overview.id: overview.title for overview in linked}
-    overviews = [priced_overview(one, own, prices, titles) for one, own in zip(linked, divided, strict=True)]
-    usage = Usage()
-    for own in divided:
-        usage = usage + own.own.usage
-    cost = prices.total(chain.from_iterable(own.own.rows() for own in divided))
-    failures = tuple(one.failure for one in logs if one.failure)
-    return SessionListing(tuple(sorted(overviews, key=_newest)), usage, cost, failures)
-
-
-def _newest(overview: Overview) -> tuple[float, str]:
-    when = overview.ended or overview.log.modified
-    return (-when.timestamp() if when is not None else 0.0, overview.id)
