@@ -12,10 +12,11 @@ import pytest
 
 from tests.lake.lakes import TERMS, asked, contents, files_of, globbed, grow, manifest_of, written
 from tests.log_builder.builder import LogBuilder
-from unspool.errors import AlreadyRunning, Exists, NoRoom, UsageProblem
-from unspool.lake import parquet, write
+from unspool.errors import AlreadyRunning, Exists, NoRoom, Unreadable, UsageProblem
+from unspool.lake import group, manifest, parquet, query, write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
+from unspool.lake.settle import RememberedSessions
 from unspool.lake.storage import FolderStorage
 from unspool.store.library import Library
 from unspool.store.library.read import read_counted
@@ -274,3 +275,50 @@ def test_a_log_that_grows_while_it_is_read_is_read_again(logs: Path, tmp_path: P
         written(tmp_path / "lake", logs)
     assert written(tmp_path / "lake", logs).written == 1
     assert written(tmp_path / "lake", logs).written == 0
+
+
+def test_sessions_beside_a_changed_one_keep_what_they_share_with_others_elsewhere(tmp_path: Path) -> None:
+    """A session in the folder of a changed one began as a copy of one in another folder."""
+    logs = tmp_path / "logs"
+    first = LogBuilder(seed="a", version="2.1.230", cwd="/home/dev/elsewhere").prompt("one")
+    first.assistant(first.text("1")).write(logs)
+    copy = first.copied(FORK).wait(60)
+    copy.cwd = "/home/dev/here"
+    copy.prompt("two")
+    copy.assistant(copy.text("2")).write(logs)
+    beside = LogBuilder(seed="b", cwd="/home/dev/here").prompt("three")
+    beside.assistant(beside.text("3")).write(logs)
+    written(tmp_path / "lake", logs)
+    beside.prompt("four")
+    beside.assistant(beside.text("4")).write(logs)
+    report = written(tmp_path / "lake", logs)
+    assert (report.written, report.again) == (1, 0)
+    written(tmp_path / "anew", logs)
+    assert contents(tmp_path / "lake") == contents(tmp_path / "anew")
+
+
+def test_tables_of_another_version_are_written_anew_and_stay_until_then(logs: Path, tmp_path: Path) -> None:
+    written(tmp_path / "lake", logs)
+    before = manifest_of(tmp_path / "lake")
+    newer = {**manifest.TABLE_VERSIONS, "usage": 2}
+    with mock.patch.object(write, "TABLE_VERSIONS", newer), mock.patch.object(query, "TABLE_VERSIONS", newer):
+        with pytest.raises(Unreadable, match="another version"):
+            asked(tmp_path / "lake", "SELECT 1")
+        with mock.patch.object(write, "save_manifest", side_effect=OSError("no")), pytest.raises(OSError, match="no"):
+            written(tmp_path / "lake", logs)
+        assert verify_lake(FolderStorage(tmp_path / "lake"), before).damaged == []
+        assert written(tmp_path / "lake", logs).written == 3
+        assert asked(tmp_path / "lake", "SELECT count(*) FROM sessions") == [(3,)]
+
+
+def test_what_another_version_remembered_is_no_obstacle(logs: Path, tmp_path: Path) -> None:
+    """Sessions that are there are read again; those that are gone keep their rows."""
+    written(tmp_path / "lake", logs)
+    (logs / session("b").path).unlink()
+    session("a", "one", "two", "three").write(logs)
+    with mock.patch.object(RememberedSessions, "memo", side_effect=lambda *_: None):
+        written(tmp_path / "lake", logs)
+    assert asked(tmp_path / "lake", "SELECT count(DISTINCT session) FROM usage") == [(3,)]
+    with mock.patch.object(group, "_VERSION", 2):
+        assert written(tmp_path / "lake", logs).written == 2
+    assert asked(tmp_path / "lake", "SELECT count(*) FROM sessions") == [(3,)]
