@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from unspool.errors import NotFound, Unreadable, UsageProblem
 from unspool.files import scratch_folder
-from unspool.lake.manifest import LakeManifest, load_manifest
+from unspool.lake.manifest import TABLE_VERSIONS, LakeManifest, load_manifest
 from unspool.lake.parquet import arrow_schema
 from unspool.lake.storage import FolderStorage, LakeStorage, ObjectStorage
 from unspool.lake.tables import PARTITIONS, TABLES, LakeTable
@@ -36,6 +36,10 @@ class AskedLake:
         manifest = load_manifest(storage)
         if manifest is None:
             raise NotFound(f"There is no lake in {storage.url}; `unspool lake write` makes one.")
+        if manifest.tables != TABLE_VERSIONS:
+            raise Unreadable(
+                f"The lake in {storage.url} has tables of another version; `unspool lake write` renews it."
+            )
         self.manifest = manifest
         with ExitStack() as opened:
             self._connection = opened.enter_context(duckdb.connect(":memory:"))

@@ -63,6 +63,14 @@ class LakeReport(msgspec.Struct, frozen=True):
     bytes: int
 
 
+Progress = Callable[[int, int], None]
+"""Hears how many bytes were read, and of how many."""
+
+
+def _unheard(_: int, __: int) -> None:
+    pass
+
+
 class WriteRequest(NamedTuple):
     """What is to be written, and how."""
 
@@ -73,15 +81,15 @@ class WriteRequest(NamedTuple):
     """Whether sessions that the sources hold no more leave the lake."""
     jobs: int | None = None
     patience: float = PATIENCE
-    progress: Callable[[int, int], None] = lambda _, __: None
-    """Hears how many bytes were read, and of how many."""
+    progress: Progress = _unheard
 
 
 def write_lake(storage: LakeStorage, library: Library, request: WriteRequest) -> LakeReport:
     """Write the sessions of a library to a lake: those that changed since they were last written."""
     with storage.sole_writer(request.patience) as lock:
-        before = _checked(storage, load_manifest(storage), request.terms)
-        _sweep(storage, before)
+        stored = load_manifest(storage)
+        before = _checked(storage, stored, request.terms)
+        _sweep(storage, stored or before)
         done: LakeReport | None = None
         try:
             done = _LakeWrite(storage, library, request, before, lock).run()
@@ -140,7 +148,7 @@ class _LakeWrite:
             if load_manifest(self._storage) is None:
                 save_manifest(self._storage, self._before)  # a lake of nothing is one too
             return self._report(self._before, (0, 0, 0), len(wanted))
-        first = self._read([LogTask(every[key]) for key in changed])
+        first = self._read([LogTask(every[key]) for key in changed], self._request.progress)
         fresh = RememberedSessions.load(self._storage, [part.path for result in first for part in result.known])
         replaced = {*changed, *fresh.keys, *gone}
         known = self._known.replaced(replaced, fresh)
@@ -166,7 +174,7 @@ class _LakeWrite:
         for log in (*self._library.logs(), *self._library.ghosts()):
             yield msgspec.structs.replace(log, versions=self._library.versions(log)) if log.versions else log
 
-    def _read(self, tasks: Sequence[LogTask]) -> list[GroupResult]:
+    def _read(self, tasks: Sequence[LogTask], progress: Progress = _unheard) -> list[GroupResult]:
         """Have sessions read, elsewhere where there is enough to do."""
         total = sum(task.found.total_size for task in tasks)
         workers = self._request.jobs or os.cpu_count() or 1
@@ -177,7 +185,7 @@ class _LakeWrite:
         for result in _in_processes(groups, workers) if pooled and groups else map(write_group, groups):
             done.append(result)
             self._lock.keep()
-            self._request.progress(result.size, total)
+            progress(result.size, total)
         self._done += done
         return done
 
