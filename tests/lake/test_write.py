@@ -13,7 +13,7 @@ import pytest
 from tests.lake.lakes import TERMS, asked, contents, files_of, globbed, grow, manifest_of, written
 from tests.log_builder.builder import LogBuilder
 from unspool.errors import AlreadyRunning, Exists, NoRoom, UsageProblem
-from unspool.lake import parquet, write
+from unspool.lake import joining, parquet, write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
 from unspool.lake.storage import FolderStorage
@@ -193,7 +193,7 @@ def test_many_small_files_become_one(logs: Path, tmp_path: Path) -> None:
         session(f"more {number}").write(logs)
         written(tmp_path / "lake", logs)
     parts = Counter((part.table, part.month) for part in manifest_of(tmp_path / "lake").parts)
-    assert max(parts.values()) <= write._MANY + 1
+    assert max(parts.values()) <= joining._MANY + 1
     written(tmp_path / "anew", logs)
     assert contents(tmp_path / "lake") == contents(tmp_path / "anew")
 

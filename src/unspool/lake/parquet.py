@@ -15,10 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from unspool.errors import UnspoolError
 from unspool.lake.manifest import LakePart
 from unspool.lake.rows import Row
-from unspool.lake.storage import FolderStorage, LakeStorage
+from unspool.lake.storage import FolderStorage, LakeStorage, in_threads
 from unspool.lake.tables import ColumnType, LakeTable
 from unspool.prices import MOST
 
@@ -106,20 +105,25 @@ class _Digested(io.RawIOBase):
 
 
 class TableFile:
-    """Writes one file of a table, some rows at a time."""
+    """Writes one file of a table, some rows at a time. Use it in a `with`: what is not finished by its end is gone."""
 
     def __init__(self, storage: LakeStorage, path: str, schema: pa.Schema) -> None:
-        self._path, self._open = path, ExitStack()
-        self._sink = _Digested(self._open.enter_context(storage.create(path)))
-        words = [field.name for field in schema if not pa.types.is_string(field.type)]
+        self._storage, self._path, self._schema = storage, path, schema
+        self._open = ExitStack()
         self._rows = 0
-        try:
+
+    def __enter__(self) -> "TableFile":
+        words = [field.name for field in self._schema if not pa.types.is_string(field.type)]
+        with ExitStack() as opened:
+            self._sink = _Digested(opened.enter_context(self._storage.create(self._path)))
             self._writer = pq.ParquetWriter(
-                self._sink, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=words
+                self._sink, self._schema, compression="zstd", compression_level=_LEVEL, use_dictionary=words
             )
-        except BaseException as problem:
-            self.give_up(problem)
-            raise
+            self._open = opened.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
+        self._open.__exit__(kind or GeneratorExit, problem or GeneratorExit(), trace)
 
     def write(self, rows: pa.Table) -> None:
         self._writer.write_table(rows, row_group_size=GROUP_ROWS)
@@ -129,10 +133,6 @@ class TableFile:
         self._writer.close()
         self._open.close()
         return FinishedFile(self._path, self._rows, self._sink.size, self._sink.digest.hexdigest())
-
-    def give_up(self, problem: BaseException) -> None:
-        """Leave nothing behind; `problem` is why. Raises what the storage makes of it."""
-        self._open.__exit__(type(problem), problem, problem.__traceback__)
 
 
 @cache
@@ -156,21 +156,14 @@ class RowFiles:
         self._waiting: dict[_FileKey, list[Row]] = {}
         self._sizes: dict[_FileKey, int] = {}
         self._total = 0
-        self._open: dict[_FileKey, TableFile] = {}
+        self._files: dict[_FileKey, TableFile] = {}
+        self._open = ExitStack()
 
     def __enter__(self) -> "RowFiles":
         return self
 
-    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
-        told: UnspoolError | None = None
-        for file in self._open.values():
-            try:
-                file.give_up(problem or GeneratorExit())
-            except UnspoolError as error:
-                told = error
-        self._open = {}
-        if told is not None:
-            raise told from None
+    def __exit__(self, *problem: Any) -> None:
+        self._open.__exit__(*problem)
 
     def add(self, table: LakeTable, partition: tuple[str, str], row: Row) -> None:
         """Take in a row of an agent and month."""
@@ -187,21 +180,18 @@ class RowFiles:
 
     def _write(self, key: _FileKey) -> None:
         table, agent, month = key
-        if key not in self._open:
+        if key not in self._files:
             path = f"{self._folder}/{table.name}-{agent}-{month}.parquet"
-            self._open[key] = TableFile(self._storage, path, arrow_schema(table))
-        self._open[key].write(arrow_table(table, self._waiting.pop(key)))
+            self._files[key] = self._open.enter_context(TableFile(self._storage, path, arrow_schema(table)))
+        self._files[key].write(arrow_table(table, self._waiting.pop(key)))
         self._total -= self._sizes.pop(key)
 
     def finish(self) -> list[LakePart]:
         """Every file, where it was written to."""
         for key in list(self._waiting):
             self._write(key)
-        parts = []
-        while self._open:
-            (table, agent, month), file = self._open.popitem()
-            parts.append(LakePart(table.name, agent, month, *file.finish()))
-        return sorted(parts)
+        done = self._files.items()
+        return sorted(LakePart(table.name, agent, month, *file.finish()) for (table, agent, month), file in done)
 
 
 def sessions_in(storage: LakeStorage, path: str) -> set[str]:
@@ -212,7 +202,11 @@ def sessions_in(storage: LakeStorage, path: str) -> set[str]:
 
 def read_parts(storage: LakeStorage, paths: Iterable[str], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of the rows of files together."""
-    found = [pq.ParquetFile(storage.source(path)).read(columns=list(columns), use_threads=False) for path in paths]
+
+    def read(path: str) -> pa.Table:
+        return pq.ParquetFile(storage.source(path)).read(columns=list(columns), use_threads=False)
+
+    found = list(in_threads(read, paths))
     wanted = pa.schema([schema.field(name) for name in columns])
     return pa.concat_tables([wanted.empty_table(), *(one.cast(wanted) for one in found)]).unify_dictionaries()
 
@@ -221,16 +215,12 @@ def join_files(
     storage: LakeStorage, files: Iterable[tuple[str, Collection[str]]], target: str, schema: pa.Schema
 ) -> FinishedFile | None:
     """One file of the rows of several, each without those of some sessions; None where no row is left."""
-    file: TableFile | None = None
-    try:
+    with ExitStack() as opened:
+        file: TableFile | None = None
         for rows in _grouped(_kept_rows(storage, files)):
-            file = file or TableFile(storage, target, schema)
+            file = file or opened.enter_context(TableFile(storage, target, schema))
             file.write(rows.cast(schema))
-    except BaseException as problem:
-        if file is not None:
-            file.give_up(problem)
-        raise
-    return file.finish() if file is not None else None
+        return file.finish() if file is not None else None
 
 
 def _kept_rows(storage: LakeStorage, files: Iterable[tuple[str, Collection[str]]]) -> Iterator[pa.Table]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, tzinfo
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -36,13 +37,10 @@ class AskedLake:
         if manifest is None:
             raise NotFound(f"There is no lake in {storage.url}; `unspool lake write` makes one.")
         self.manifest = manifest
-        self._open = ExitStack()
-        self._connection = self._open.enter_context(duckdb.connect(":memory:"))
-        try:
-            self._prepare(storage, manifest, zone)
-        except BaseException:
-            self._open.close()
-            raise
+        with ExitStack() as opened:
+            self._connection = opened.enter_context(duckdb.connect(":memory:"))
+            self._prepare(storage, manifest, zone, opened.enter_context(scratch_folder()))
+            self._open = opened.pop_all()
 
     def __enter__(self) -> "AskedLake":
         return self
@@ -66,7 +64,8 @@ class AskedLake:
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise UsageProblem("A lake is only read: ask one SELECT (or SHOW TABLES, DESCRIBE, SUMMARIZE).")
 
-    def _prepare(self, storage: LakeStorage, manifest: LakeManifest, zone: tzinfo | None) -> None:
+    def _prepare(self, storage: LakeStorage, manifest: LakeManifest, zone: tzinfo | None, scratch: Path) -> None:
+        """Make the tables and views, and close everything else; what does not fit in memory goes to `scratch`."""
         run = self._connection.execute
         if zone is not None:
             if zone is not UTC and not isinstance(zone, ZoneInfo):
@@ -84,7 +83,6 @@ class AskedLake:
                 self._connection.register(table.name, _dataset(storage, table, paths))
         for view in VIEWS:
             run(f"CREATE VIEW {view.name} AS {view.sql}")
-        scratch = self._open.enter_context(scratch_folder())
         run(f"SET temp_directory = {_quoted(str(scratch))}")
         if isinstance(storage, FolderStorage):
             allowed = ", ".join(_quoted(storage.source(part.path)) for part in manifest.parts)

@@ -49,7 +49,7 @@ _RAW = 64 * 1024
 """Bytes of an unreadable line that are told: the log itself holds the rest."""
 
 
-class SessionFacts(NamedTuple):
+class ConversationFacts(NamedTuple):
     """What of a session's row only its whole conversation tells."""
 
     repository: str
@@ -58,8 +58,8 @@ class SessionFacts(NamedTuple):
     reported_cost: int | None
 
 
-def facts_of(session: Session) -> SessionFacts:
-    return SessionFacts(
+def facts_of(session: Session) -> ConversationFacts:
+    return ConversationFacts(
         find_repository(session, calls_of(session)),
         session.versions[0] if session.versions else "",
         session.entrypoint,
@@ -67,7 +67,7 @@ def facts_of(session: Session) -> SessionFacts:
     )
 
 
-def session_row(divided: DividedLog, facts: SessionFacts, price: Picodollars) -> Row:
+def session_row(divided: DividedLog, facts: ConversationFacts, price: Picodollars) -> Row:
     """The row of a session, linked and divided from the others as a list has it."""
     one, own = divided.log.overview, list(divided.own.rows())
     if one is None:

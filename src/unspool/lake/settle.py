@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from unspool.agents import FoundLog
 from unspool.lake.manifest import KNOWN
 from unspool.lake.parquet import arrow_schema, arrow_table, read_parts
-from unspool.lake.rows import Row, SessionFacts, session_row
+from unspool.lake.rows import ConversationFacts, Row, session_row
 from unspool.lake.storage import LakeStorage
 from unspool.lake.tables import LakeTable, TableColumn
 from unspool.model import Overview, Session, SharedHistory, Usage
@@ -53,7 +53,7 @@ class SessionMemo(msgspec.Struct, frozen=True, array_like=True):
     ids: bytes
     prompts: bytes
     requests: list[BilledCall]
-    facts: SessionFacts
+    facts: ConversationFacts
     plan: str = ""
     """The plan that its first prompt carries out."""
     failure: str = ""
@@ -92,7 +92,7 @@ def ledger_of(requests: Iterable[BilledCall]) -> CallLedger:
     return ledger
 
 
-def memo_of(session: Session, counted: CountedLog, facts: SessionFacts) -> SessionMemo:
+def memo_of(session: Session, counted: CountedLog, facts: ConversationFacts) -> SessionMemo:
     found = msgspec.structs.replace(counted.found, agents=(), versions=())
     plan = next((turn.prompt.plan for turn in session.turns if turn.prompt is not None), None)
     return SessionMemo(
@@ -148,7 +148,7 @@ class Settlement(NamedTuple):
 _LIGHT = ("agent", "session", "state", "shared", "month", "folder", "source", "project", "slug")
 
 
-class KnownSessions:
+class RememberedSessions:
     """What is remembered of all sessions of a lake. What takes room is loaded when it is asked for."""
 
     def __init__(self, light: pa.Table, heavy: Callable[[], pa.Table]) -> None:
@@ -157,17 +157,17 @@ class KnownSessions:
         self._rows: dict[LakeKey, int] = {key: number for number, key in enumerate(keys)}
 
     @classmethod
-    def load(cls, storage: LakeStorage, paths: Sequence[str]) -> "KnownSessions":
+    def load(cls, storage: LakeStorage, paths: Sequence[str]) -> "RememberedSessions":
         """Those that files tell of."""
         names = known_schema().names
         light = read_parts(storage, paths, known_schema(), _LIGHT)
         return cls(light, lambda: read_parts(storage, paths, known_schema(), names[len(_LIGHT) :]))
 
-    def replaced(self, gone: Collection[LakeKey], others: "KnownSessions") -> "KnownSessions":
+    def replaced(self, gone: Collection[LakeKey], others: "RememberedSessions") -> "RememberedSessions":
         """The same without some sessions, and with others."""
         kept = pa.array([number for key, number in self._rows.items() if key not in gone], pa.int64())
         light = pa.concat_tables([self._light.take(kept), others._light])
-        return KnownSessions(light, lambda: pa.concat_tables([self._heavy.take(kept), others._heavy]))
+        return RememberedSessions(light, lambda: pa.concat_tables([self._heavy.take(kept), others._heavy]))
 
     @cached_property
     def _heavy(self) -> pa.Table:
