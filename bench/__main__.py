@@ -138,19 +138,19 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     if "scale" in options.parts:
         made = partial(_source, seed=options.seed)
         yield from scale.rows(made, options.sizes, _plot(options, "scale"))
-    if "lake" in options.parts:
-        yield from lake.rows(source)
     if "pages" in options.parts:
         yield from pages.rows(source, next(_real(options), None))
     if "questions" in options.parts:
         yield from map(_said, questions.rows(next(_real(options), source)))
-    yield from _hub(options)
+    yield from _with_extras(options, source)
     if options.fuzz:
         yield fuzz.row(source, options.examples, options.seed)
 
 
-def _hub(options: argparse.Namespace) -> Iterator[Row]:
+def _with_extras(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     """What needs servers and the packages of the tests."""
+    if "lake" in options.parts:
+        yield from lake.rows(source)
     if not {"hub", "hub-scale"}.isdisjoint(options.parts):
         from bench import hub
 

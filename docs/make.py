@@ -28,6 +28,8 @@ from unspool.cli.agents_cmd import works_for
 from unspool.cli.group import COMMANDS, cli
 from unspool.config.settings import FIELDS, SettingField, Settings, format_value
 from unspool.demo import write_demo
+from unspool.lake.tables import TABLES
+from unspool.lake.views import VIEWS
 from unspool.model import LogFile
 from unspool.prices.table import ModelPrice, read_sheet
 from unspool.render import sessionshare
@@ -238,6 +240,20 @@ def _may_be(one: SettingField) -> str:
     return kinds.get(one.kind, "" if one.choices else "a text") + ", ".join(f"`{choice}`" for choice in one.choices)
 
 
+def lake_tables() -> str:
+    """Every table of a lake with its columns."""
+    parts = []
+    for table in TABLES:
+        rows = [(f"`{one.name}`", one.type, one.meaning) for one in table.columns]
+        head = f"## {table.name}\n\n{table.meaning} Version {table.version}."
+        parts.append(f"{head}\n\n{_table(('column', 'type', 'meaning'), rows)}")
+    return "\n\n".join(parts)
+
+
+def lake_views() -> str:
+    return _table(("view", "meaning"), [(f"`{view.name}`", view.meaning) for view in VIEWS])
+
+
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
@@ -253,6 +269,8 @@ MAKERS: dict[str, Callable[[], str]] = {
     "json-example": json_example,
     "app-api": app_api,
     "settings": settings_table,
+    "lake-tables": lake_tables,
+    "lake-views": lake_views,
 }
 
 

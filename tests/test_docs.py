@@ -26,7 +26,7 @@ from unspool.tools import TOOLS
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-MADE_PAGES = ("agents", "app-api", "cli", "design", "format", "json", "prices", "settings", "tools")
+MADE_PAGES = ("agents", "app-api", "cli", "design", "format", "json", "prices", "settings", "tables", "tools")
 MADE = [
     make.HELP,
     make.SCHEMA,

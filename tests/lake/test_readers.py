@@ -1,5 +1,6 @@
 """Other readers see the same lake: equal types, rows and sums."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,13 @@ def test_every_reader_adds_up_the_same(lake: Path) -> None:
     groups = arrow.unify_dictionaries().group_by("model").aggregate([("output", "sum"), ("cost", "sum")])
     columns = (groups[name].to_pylist() for name in ("model", "output_sum", "cost_sum"))
     assert sorted(zip(*columns, strict=True)) == wanted
+
+
+def test_the_sql_of_the_documentation_runs(lake: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands there, beside a folder called lake."""
+    monkeypatch.chdir(lake.parent)
+    page = (repository / "docs" / "lake.md").read_text("utf-8")
+    statements = [one for block in re.findall(r"^```sql\n(.*?)^```", page, re.M | re.S) for one in block.split(";")]
+    answers = [globbed(one) for one in statements if one.strip()]
+    assert len(answers) == 2
+    assert all(answers)

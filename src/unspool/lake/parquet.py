@@ -4,7 +4,7 @@ reading a log."""
 import io
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from hashlib import sha256
 from operator import itemgetter
@@ -90,9 +90,13 @@ class _Digested(io.RawIOBase):
     """Counts and digests what is written through it."""
 
     def __init__(self, sink: IO[bytes]) -> None:
-        self._sink = sink
+        self._sink: IO[bytes] | None = sink
         self.digest = sha256()
         self.size = 0
+
+    def abandon(self) -> None:
+        """Let what is still written go nowhere."""
+        self._sink = None
 
     def writable(self) -> bool:
         return True
@@ -100,7 +104,8 @@ class _Digested(io.RawIOBase):
     def write(self, data: Any) -> int:
         self.digest.update(data)
         self.size += len(data)
-        self._sink.write(data)
+        if self._sink is not None:
+            self._sink.write(data)
         return len(data)
 
 
@@ -123,6 +128,9 @@ class TableFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
+        self._sink.abandon()
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()  # it would do so by itself one day, and complain
         self._open.__exit__(kind or GeneratorExit, problem or GeneratorExit(), trace)
 
     def write(self, rows: pa.Table) -> None:
