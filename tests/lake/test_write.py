@@ -12,10 +12,12 @@ import pytest
 
 from tests.lake.lakes import TERMS, asked, contents, files_of, globbed, grow, manifest_of, written
 from tests.log_builder.builder import LogBuilder
+from unspool.demo import write_demo
 from unspool.errors import AlreadyRunning, Exists, NoRoom, UsageProblem
-from unspool.lake import joining, parquet, write
+from unspool.lake import joining, parquet, settle, write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
+from unspool.lake.settle import RememberedSessions
 from unspool.lake.storage import FolderStorage
 from unspool.store.library import Library
 from unspool.store.library.read import read_counted
@@ -178,6 +180,21 @@ def test_processes_write_what_one_does(logs: Path, tmp_path: Path) -> None:
     written(tmp_path / "one", logs)
     with mock.patch.multiple(write, _WORTH_A_POOL=0, _GROUP=8):
         written(tmp_path / "two", logs, jobs=2)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_sessions_that_have_nothing_to_do_with_each_other_are_settled_apart(tmp_path: Path) -> None:
+    for number in range(3):
+        write_demo(tmp_path / "logs" / str(number), others=True)
+        session(f"more {number}").write(tmp_path / "logs" / str(number))
+    sources = [tmp_path / "logs" / str(number) for number in range(3)]
+    written(tmp_path / "one", *sources)
+    with mock.patch.object(settle, "_LOT", 1):
+        lots = RememberedSessions.load(
+            FolderStorage(tmp_path / "one"), [part.path for part in manifest_of(tmp_path / "one").known]
+        )
+        assert len(list(lots.settle(list(lots.keys), TERMS.prices))) > 1
+        written(tmp_path / "two", *sources)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 

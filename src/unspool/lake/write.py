@@ -29,7 +29,7 @@ from unspool.lake.manifest import (
 )
 from unspool.lake.parquet import RowFiles, sessions_in
 from unspool.lake.runners import LocalRunner, TaskRunner
-from unspool.lake.settle import LakeKey, RememberedSessions, Settlement
+from unspool.lake.settle import LakeKey, RememberedSessions, SharedFacts
 from unspool.lake.shards import Shard, finished_groups, save_shard, shard_results, still_true, without_finished
 from unspool.lake.storage import LakeStorage, WriterLock, in_threads
 from unspool.lake.tables import SESSIONS
@@ -134,6 +134,16 @@ def _delete(storage: LakeStorage, paths: Iterable[str]) -> None:
         pass
 
 
+class _Settled(NamedTuple):
+    """What sessions told of each other."""
+
+    sessions: set[LakeKey]
+    """Those whose rows were written anew, to `parts`."""
+    shared: dict[LakeKey, SharedFacts]
+    """Those that are to be read again."""
+    parts: list[LakePart]
+
+
 class _LakeWrite:
     """One write."""
 
@@ -168,14 +178,14 @@ class _LakeWrite:
         replaced = {*changed, *fresh.keys, *gone}
         known = self._known.replaced(replaced, fresh)
         touched = {*self._known.around(replaced), *known.around(set(fresh.keys))}
-        settled = known.settle(touched, self._terms.prices)
+        settled = self._settled(known, touched)
         told = {key: facts for key, facts in settled.shared.items() if key in every}
         second = self._read([every[key]._replace(shared=facts) for key, facts in told.items()])
         pieces = [
             *self._old_pieces({*replaced, *told}, {*replaced, *settled.sessions}),
             *(piece for result in first for piece in _new_pieces(result, told)),
             *(LakePiece(part) for result in second for part in (*result.parts, *result.known)),
-            *(LakePiece(part) for part in self._sessions(settled, known)),
+            *(LakePiece(part) for part in settled.parts),
         ]
         manifest = self._commit(self._joined(pieces))
         return self._report(manifest, (len(changed), len(told), len(gone)), len(wanted) - len(changed))
@@ -246,11 +256,17 @@ class _LakeWrite:
                 names = set()
             yield LakePiece(part, names)
 
-    def _sessions(self, settled: Settlement, known: RememberedSessions) -> list[LakePart]:
-        with RowFiles(self._storage, f"{RUNS}/{SESSIONS.name}") as files:
-            for key, row in sorted(settled.sessions.items()):
-                files.add(SESSIONS, (key[0], known.told(key, "month")), row)
-            return files.finish()
+    def _settled(self, known: RememberedSessions, touched: Collection[LakeKey]) -> "_Settled":
+        """Write the rows of sessions as they are among all others."""
+        keys, shared = set[LakeKey](), dict[LakeKey, SharedFacts]()
+        with RowFiles(self._storage, f"{RUNS}/{SESSIONS.name}{self._attempt}") as files:
+            for lot in known.settle(touched, self._terms.prices):
+                for key, row in sorted(lot.sessions.items()):
+                    files.add(SESSIONS, (key[0], known.told(key, "month")), row)
+                keys |= lot.sessions.keys()
+                shared |= lot.shared
+                self._lock.keep()
+            return _Settled(keys, shared, files.finish())
 
     def _joined(self, pieces: Iterable[LakePiece]) -> list[LakePart]:
         """The files that the lake will have."""
