@@ -7,6 +7,8 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import session
 from unspool.figures import Figures, figures
+from unspool.figures.changes import find_commits
+from unspool.model import Place, Result, ToolCall
 from unspool.prices import PriceTable
 
 
@@ -100,3 +102,14 @@ def test_looking_at_a_pull_request_makes_none() -> None:
 @pytest.mark.parametrize("odd", [{"commit": 7}, {"commit": {"sha": 7}}, [], "x", {"pr": {"number": "9" * 5000}}])
 def test_odd_records_do_no_harm(odd: Any) -> None:
     assert counted(ran("git commit", "", gitOperation=odd)).commits == ()
+
+
+def test_a_commit_that_an_earlier_answer_tells_is_found_once() -> None:
+    """A command that was asked for more has several answers; each may tell of a commit, and may say so again."""
+    place = Place(1, 0, 1)
+    answers = [
+        Result(place, "c", f"[main {name}] message of {name}\n 1 file changed") for name in ("aaaaaaa", "bbbbbbb")
+    ]
+    last = Result(place, "c", "[main bbbbbbb] message of bbbbbbb\n 1 file changed")
+    call = ToolCall(place, "c", "Bash", {"command": "git commit"}, "ok", "shell", last, tuple(answers))
+    assert [commit.hash for commit in find_commits([call])] == ["aaaaaaa", "bbbbbbb"]

@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from zoneinfo import ZoneInfo
 
+import duckdb
 import pytest
 
 from tests.lake.lakes import asked, files_of, written
@@ -102,6 +104,15 @@ def test_what_is_wrong_with_a_question_is_told(lake: Path) -> None:
         asked(lake, "SELEC 1")
     with pytest.raises(UsageProblem, match=r"(?i)convert|conversion"):
         asked(lake, "SELECT model::INTEGER FROM usage")
+
+
+def test_a_question_that_is_broken_off_ends_as_any_command_does(lake: Path) -> None:
+    """The database hears Ctrl-C before Python does, and says so in its own way."""
+    with AskedLake(FolderStorage(lake)) as open_lake, mock.patch.object(open_lake, "_connection") as broken:
+        broken.extract_statements.return_value = [mock.Mock(type=duckdb.StatementType.SELECT)]
+        broken.sql.side_effect = RuntimeError("Query interrupted")
+        with pytest.raises(KeyboardInterrupt):
+            open_lake.ask("SELECT 1")
 
 
 def test_days_begin_in_the_zone_asked_for(lake: Path) -> None:

@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest import mock
 
@@ -12,13 +13,15 @@ import pytest
 
 from tests.lake.lakes import TERMS, asked, contents, files_of, globbed, grow, manifest_of, written
 from tests.log_builder.builder import LogBuilder
+from tests.thorough import tries
 from unspool.demo import write_demo
-from unspool.errors import AlreadyRunning, Exists, NoRoom, UsageProblem
-from unspool.lake import joining, parquet, settle, write
+from unspool.errors import AlreadyRunning, Exists, NoRoom, Unreadable, UsageProblem
+from unspool.lake import group, joining, manifest, parquet, query, settle, write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
 from unspool.lake.settle import RememberedSessions
 from unspool.lake.storage import FolderStorage
+from unspool.lake.tables import TABLES
 from unspool.store.library import Library
 from unspool.store.library.read import read_counted
 
@@ -291,3 +294,97 @@ def test_a_log_that_grows_while_it_is_read_is_read_again(logs: Path, tmp_path: P
         written(tmp_path / "lake", logs)
     assert written(tmp_path / "lake", logs).written == 1
     assert written(tmp_path / "lake", logs).written == 0
+
+
+def test_sessions_beside_a_changed_one_keep_what_they_share_with_others_elsewhere(tmp_path: Path) -> None:
+    """A session in the folder of a changed one began as a copy of one in another folder."""
+    logs = tmp_path / "logs"
+    first = LogBuilder(seed="a", version="2.1.230", cwd="/home/dev/elsewhere").prompt("one")
+    first.assistant(first.text("1")).write(logs)
+    copy = first.copied(FORK).wait(60)
+    copy.cwd = "/home/dev/here"
+    copy.prompt("two")
+    copy.assistant(copy.text("2")).write(logs)
+    beside = LogBuilder(seed="b", cwd="/home/dev/here").prompt("three")
+    beside.assistant(beside.text("3")).write(logs)
+    written(tmp_path / "lake", logs)
+    beside.prompt("four")
+    beside.assistant(beside.text("4")).write(logs)
+    report = written(tmp_path / "lake", logs)
+    assert (report.written, report.again) == (1, 0)
+    written(tmp_path / "anew", logs)
+    assert contents(tmp_path / "lake") == contents(tmp_path / "anew")
+
+
+def test_tables_of_another_version_are_written_anew_and_stay_until_then(logs: Path, tmp_path: Path) -> None:
+    written(tmp_path / "lake", logs)
+    before = manifest_of(tmp_path / "lake")
+    newer = {**manifest.TABLE_VERSIONS, "usage": 2}
+    with mock.patch.object(write, "TABLE_VERSIONS", newer), mock.patch.object(query, "TABLE_VERSIONS", newer):
+        with pytest.raises(Unreadable, match="another version"):
+            asked(tmp_path / "lake", "SELECT 1")
+        with mock.patch.object(write, "save_manifest", side_effect=OSError("no")), pytest.raises(OSError, match="no"):
+            written(tmp_path / "lake", logs)
+        assert verify_lake(FolderStorage(tmp_path / "lake"), before).damaged == []
+        assert written(tmp_path / "lake", logs).written == 3
+        assert asked(tmp_path / "lake", "SELECT count(*) FROM sessions") == [(3,)]
+
+
+def test_what_another_version_remembered_is_no_obstacle(logs: Path, tmp_path: Path) -> None:
+    """Sessions that are there are read again; those that are gone keep their rows."""
+    written(tmp_path / "lake", logs)
+    (logs / session("b").path).unlink()
+    session("a", "one", "two", "three").write(logs)
+    with mock.patch.object(RememberedSessions, "memo", side_effect=lambda *_: None):
+        written(tmp_path / "lake", logs)
+    assert asked(tmp_path / "lake", "SELECT count(DISTINCT session) FROM usage") == [(3,)]
+    with mock.patch.object(group, "_VERSION", 2):
+        assert written(tmp_path / "lake", logs).written == 2
+    assert asked(tmp_path / "lake", "SELECT count(*) FROM sessions") == [(3,)]
+
+
+@pytest.mark.parametrize("seed", range(tries(2, 30)))
+def test_after_any_changes_a_lake_is_as_one_written_anew(seed: int, tmp_path: Path) -> None:
+    """Sessions begin, go on, are copied into other folders and vanish, some of it between two writes."""
+    random, logs, living = Random(seed), tmp_path / "logs", list[LogBuilder]()
+    (logs / "projects").mkdir(parents=True)
+    for step in range(14):
+        choice = random.random()
+        if choice < 0.35 or not living:
+            living.append(LogBuilder(seed=f"{seed} {step}", version="2.1.230", cwd=f"/home/dev/{random.choice('xyz')}"))
+        elif choice < 0.6:
+            parent = random.choice(living)
+            copy = parent.copied(f"bbbbbbbb-0000-4000-8000-{step:012d}", fork=random.random() < 0.5).wait(60)
+            copy.cwd = f"/home/dev/{random.choice('xyz')}"
+            living.append(copy)
+        elif choice < 0.7:
+            gone = living.pop(random.randrange(len(living)))
+            (logs / gone.path).unlink(missing_ok=True)
+            continue
+        log = random.choice(living[-3:])
+        log.prompt(f"step {step}").ran("ls", f"files of {step}")
+        log.assistant(log.text(f"done {step}")).write(logs)
+        if random.random() < 0.6:
+            written(tmp_path / "lake", logs, prune=True)
+    written(tmp_path / "lake", logs, prune=True)
+    written(tmp_path / "anew", logs)
+    tables = [table.name for table in TABLES]
+    assert contents(tmp_path / "lake", tables) == contents(tmp_path / "anew", tables)
+
+
+def test_a_plan_that_a_later_session_carries_out_is_approved_once_that_is_there(tmp_path: Path) -> None:
+    plan = "# Lamp\n\nOil it every week."
+    planning = LogBuilder(seed="plan", version="2.1.30").prompt("think").plan(plan, "cleared")
+    planning.write(tmp_path / "logs")
+    written(tmp_path / "lake", tmp_path / "logs")
+    status = "SELECT session, status, settled_by FROM plans ORDER BY line, session"
+    assert asked(tmp_path / "lake", status) == [(planning.session_id, "rejected", None)]
+    doing = LogBuilder(seed="doing", version="2.1.30").wait(60).implement(plan, planning)
+    doing.assistant(doing.text("Done.")).write(tmp_path / "logs")
+    report = written(tmp_path / "lake", tmp_path / "logs")
+    assert (report.written, report.again) == (1, 1)
+    assert (planning.session_id, "approved", doing.session_id) in asked(tmp_path / "lake", status)
+    linked = asked(tmp_path / "lake", "SELECT session, continues FROM sessions WHERE continues IS NOT NULL")
+    assert linked == [(doing.session_id, planning.session_id)]
+    written(tmp_path / "anew", tmp_path / "logs")
+    assert contents(tmp_path / "lake", ["plans", "sessions"]) == contents(tmp_path / "anew", ["plans", "sessions"])

@@ -156,7 +156,7 @@ _FileKey = tuple[LakeTable, str, str]
 
 
 class RowFiles:
-    """Files of rows, one for each table, agent and month. Use it in a `with`: it either gives all files or leaves none.
+    """Files of rows, one for each table, agent and month. Use it in a `with`: what is not finished by its end is gone.
     What waits to be written is bounded, whatever comes."""
 
     def __init__(self, storage: LakeStorage, folder: str) -> None:
@@ -195,11 +195,14 @@ class RowFiles:
         self._total -= self._sizes.pop(key)
 
     def finish(self) -> list[LakePart]:
-        """Every file, where it was written to."""
-        for key in list(self._waiting):
-            self._write(key)
-        done = self._files.items()
-        return sorted(LakePart(table.name, agent, month, *file.finish()) for (table, agent, month), file in done)
+        """Every file, where it was written to. Those that fit in memory are opened one after the other."""
+        parts = []
+        for key in [*self._files, *(key for key in self._waiting if key not in self._files)]:
+            if key in self._waiting:
+                self._write(key)
+            table, agent, month = key
+            parts.append(LakePart(table.name, agent, month, *self._files[key].finish()))
+        return sorted(parts)
 
 
 def sessions_in(storage: LakeStorage, path: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Asks a lake in SQL. DuckDB reads it and nothing else: a question can neither write nor look at other files."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pyarrow as pa
 
-from unspool.errors import NotFound, Unreadable, UnspoolError, UsageProblem
+from unspool.errors import NotFound, Unreadable, UsageProblem
 from unspool.files import scratch_folder
-from unspool.lake.manifest import LakeManifest, load_manifest
+from unspool.lake.manifest import TABLE_VERSIONS, LakeManifest, load_manifest
 from unspool.lake.parquet import arrow_schema
 from unspool.lake.storage import FolderStorage, LakeStorage, ObjectStorage
 from unspool.lake.tables import PARTITIONS, TABLES, LakeTable
@@ -36,6 +36,10 @@ class AskedLake:
         manifest = load_manifest(storage)
         if manifest is None:
             raise NotFound(f"There is no lake in {storage.url}; `unspool lake write` makes one.")
+        if manifest.tables != TABLE_VERSIONS:
+            raise Unreadable(
+                f"The lake in {storage.url} has tables of another version; `unspool lake write` renews it."
+            )
         self.manifest = manifest
         with ExitStack() as opened:
             self._connection = opened.enter_context(duckdb.connect(":memory:"))
@@ -51,16 +55,12 @@ class AskedLake:
     def ask(self, sql: str) -> "LakeAnswer":
         """The answer to a SELECT. UsageProblem where it is none, or wrong."""
         self._check(sql)
-        try:
+        with _told():
             return LakeAnswer(self._connection.sql(sql).to_arrow_reader(_ROWS))
-        except duckdb.Error as error:
-            raise _told(error) from None
 
     def _check(self, sql: str) -> None:
-        try:
+        with _told():
             statements = self._connection.extract_statements(sql)
-        except duckdb.Error as error:
-            raise _told(error) from None
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise UsageProblem("A lake is only read: ask one SELECT (or SHOW TABLES, DESCRIBE, SUMMARIZE).")
 
@@ -104,12 +104,8 @@ class LakeAnswer:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Some rows at a time."""
-        try:
+        with _told():
             yield from self._reader
-        except duckdb.Error as error:
-            raise _told(error) from None
-        except (OSError, pa.ArrowInvalid) as error:  # what goes wrong once rows are under way
-            raise UsageProblem(str(error).strip()) from None
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         for batch in self.batches():
@@ -149,9 +145,16 @@ def _dataset(storage: ObjectStorage, table: LakeTable, paths: Sequence[str]) -> 
     )
 
 
-def _told(error: duckdb.Error) -> UnspoolError:
+@contextmanager
+def _told() -> Iterator[None]:
     """What is wrong with a question, in the database's words."""
-    said = str(error).strip()
-    if isinstance(error, duckdb.IOException):
-        return Unreadable(f"The lake cannot be read: {said}")
-    return UsageProblem(said)
+    try:
+        yield
+    except duckdb.IOException as error:
+        raise Unreadable(f"The lake cannot be read: {error}") from None
+    except (duckdb.Error, OSError, pa.ArrowInvalid) as error:  # the last two once rows are under way
+        raise UsageProblem(str(error).strip()) from None
+    except RuntimeError as error:
+        if "interrupted" not in str(error):
+            raise
+        raise KeyboardInterrupt from None  # which the database hears first

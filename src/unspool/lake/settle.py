@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unspool.agents import FoundLog
+from unspool.agents.checkout import worktree_name
 from unspool.lake.manifest import KNOWN
 from unspool.lake.parquet import arrow_schema, arrow_table, read_parts
 from unspool.lake.rows import ConversationFacts, Row, session_row
@@ -35,7 +36,7 @@ KNOWN_TABLE = LakeTable(
         TableColumn("month", "word", "The month that its rows stand in."),
         TableColumn("folder", "word", "The folder that its log lies in."),
         TableColumn("source", "text", "The session that it says it continues."),
-        TableColumn("project", "word", "The folder of its project."),
+        TableColumn("project", "word", "The folder of its project; of a work tree none, for that may be another's."),
         TableColumn("slug", "text", "The agent's own name for it."),
     ),
 )
@@ -132,7 +133,10 @@ def known_table(rows: list[KnownRow]) -> pa.Table:
 
 def _plain(row: KnownRow) -> Row:
     one, log = row.memo.overview, row.memo.found.path
-    told = (source_id(one.source) if one.source else "", one.project, one.slug) if one is not None else ("", "", "")
+    told = ("", "", "")
+    if one is not None:
+        project = "" if worktree_name(one.cwd) else one.project
+        told = (source_id(one.source) if one.source else "", project, one.slug)
     return (row.agent, row.session, row.state, row.shared, row.month, log.rpartition("/")[0], *told)
 
 
@@ -147,7 +151,6 @@ class Settlement(NamedTuple):
 
 _LOT = 20_000
 """Sessions that are looked at together, unless more of them have to be."""
-_LIGHT = ("agent", "session", "state", "shared", "month", "folder", "source", "project", "slug")
 
 
 class _Ties:
@@ -177,9 +180,9 @@ class RememberedSessions:
     @classmethod
     def load(cls, storage: LakeStorage, paths: Sequence[str]) -> "RememberedSessions":
         """Those that files tell of."""
-        names = known_schema().names
-        light = read_parts(storage, paths, known_schema(), _LIGHT)
-        return cls(light, lambda: read_parts(storage, paths, known_schema(), names[len(_LIGHT) :]))
+        schema, heavy = known_schema(), [field.name for field in _BINARY]
+        light = read_parts(storage, paths, schema, KNOWN_TABLE.names)
+        return cls(light, lambda: read_parts(storage, paths, schema, heavy))
 
     def replaced(self, gone: Collection[LakeKey], others: "RememberedSessions") -> "RememberedSessions":
         """The same without some sessions, and with others."""
@@ -200,22 +203,31 @@ class RememberedSessions:
         number = self._rows.get(key)
         return "" if number is None else self._light[column][number].as_py() or ""
 
-    def memo(self, key: LakeKey) -> SessionMemo:
-        return msgspec.msgpack.decode(self._heavy["counted"][self._rows[key]].as_py(), type=SessionMemo)
+    def memo(self, key: LakeKey) -> SessionMemo | None:
+        """None of a session that could not be read, or that another version of unspool remembered."""
+        try:
+            found = msgspec.msgpack.decode(self._heavy["counted"][self._rows[key]].as_py(), type=SessionMemo)
+        except msgspec.DecodeError:
+            return None
+        return found if found.overview is not None else None
 
     def around(self, keys: Collection[LakeKey]) -> set[LakeKey]:
-        """These sessions and all that may tell something of them, or they of those: what holds the same messages, lies
-        in the same folder, or names one of them."""
-        near = self._beside(keys)
-        numbers, wanted = list(self._rows), {self._rows[key] for key in keys if key in self._rows}
-        messages, owners = self._messages
-        found, fresh = set(wanted), wanted
+        """These sessions, as far as they are known, and all that may tell something of them or of each other: what
+        holds the same messages, lies in the same folder, or names one of them."""
+        found: set[LakeKey] = set()
+        fresh = {key for key in keys if key in self._rows}
         while fresh:
-            held = messages.filter(pc.is_in(owners, value_set=pa.array(sorted(fresh), pa.uint32())))
-            holders = owners.filter(pc.is_in(messages, value_set=held.unique()))
-            fresh = set(holders.unique().to_pylist()) - found
             found |= fresh
-        return near | {numbers[number] for number in found}
+            fresh = (self._beside(fresh) | self._sharing(fresh)) - found
+        return found
+
+    def _sharing(self, keys: Collection[LakeKey]) -> set[LakeKey]:
+        """Sessions that hold messages of these."""
+        messages, owners = self._messages
+        mine = pa.array(sorted(self._rows[key] for key in keys), pa.uint32())
+        held = messages.filter(pc.is_in(owners, value_set=mine)).unique()
+        holders = set(owners.filter(pc.is_in(messages, value_set=held)).unique().to_pylist())
+        return {key for key, number in self._rows.items() if number in holders}
 
     def _beside(self, keys: Collection[LakeKey]) -> set[LakeKey]:
         columns = (self._light[name].to_pylist() for name in ("agent", "session", "folder", "source"))
@@ -255,7 +267,8 @@ class RememberedSessions:
         return {key for key, number in self._rows.items() if number in numbers}
 
     def settle(self, touched: Collection[LakeKey], prices: PriceTable) -> Iterator[Settlement]:
-        """What these sessions are among all others, a lot of them at a time; those around them must be touched too."""
+        """What these sessions are among each other, a lot of them at a time; all that are around them must be among
+        them."""
         sharers = self._sharers()
         for lot in self._lots(touched):
             yield self._settle_lot(lot, sharers, prices)
@@ -286,8 +299,7 @@ class RememberedSessions:
             yield lot
 
     def _settle_lot(self, lot: Sequence[LakeKey], sharers: Collection[LakeKey], prices: PriceTable) -> Settlement:
-        memos = {key: self.memo(key) for key in lot}
-        memos = {key: memo for key, memo in memos.items() if memo.overview is not None}
+        memos = {key: memo for key in lot if (memo := self.memo(key)) is not None}
         alone = set(memos) - set(sharers)
         if any(memo.overview is not None and memo.overview.summaries for memo in memos.values()):
             alone = set()  # a summary is of the session that holds a certain line

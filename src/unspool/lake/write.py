@@ -91,8 +91,9 @@ class WriteRequest(NamedTuple):
 def write_lake(storage: LakeStorage, source: Library | LogSource, request: WriteRequest) -> LakeReport:
     """Write the sessions of a source to a lake: those that changed since they were last written."""
     with storage.sole_writer(request.patience) as lock:
-        before = _checked(storage, load_manifest(storage), request.terms)
-        _sweep(storage, before)
+        stored = load_manifest(storage)
+        before = _checked(storage, stored, request.terms)
+        _sweep(storage, stored or before)
         done: LakeReport | None = None
         try:
             done = _LakeWrite(storage, source, request, before, lock).run()
@@ -235,7 +236,8 @@ class _LakeWrite:
         for result in runner.run(write_group, groups):
             done.append(result)
             self._lock.keep()
-            self._request.progress(result.size, total)
+            if folder:  # what is read a second time was heard of
+                self._request.progress(result.size, total)
         self._done += done
         return done
 
