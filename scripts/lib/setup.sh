@@ -1,6 +1,6 @@
 # Sets up what the scripts need, on a machine that may have nothing but Python 3.11+. Sourced, never run.
 #
-#   setup run|dev|sdk     .venv with the pinned packages of that layer, and unspool itself, editable
+#   setup run|dev|sdk|ray .venv with the pinned packages of that layer, and unspool itself, editable
 #   setup_venv DIR FILE   another environment, from one file of pins
 #   setup_ccusage         sets UNSPOOL_CCUSAGE where npm can install it
 #   setup_ccs_cloner      sets UNSPOOL_CCS_CLONER where npm can install it
@@ -127,7 +127,7 @@ done_with() {
 
 fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 
-# The layers share .venv: run is what a user gets, dev and sdk add to it.
+# The layers share .venv: run is what a user gets, dev, sdk and ray add to it.
 setup() {
   local layer="$1" stamp="$VENV/stamp-$1" key
   key="$(cat "$ROOT/pyproject.toml" "$ROOT/requirements/$layer.txt" | cksum)"

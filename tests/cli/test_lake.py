@@ -83,3 +83,31 @@ def test_a_log_that_cannot_be_read_is_told_and_the_rest_written(tmp_path: Path) 
     assert done.code == 0
     assert broken.name in done.err
     assert json.loads(done.out)["written"] == 2
+
+
+def test_shards_are_written_and_joined(tmp_path: Path) -> None:
+    lake = str(tmp_path / "lake")
+    assert "Shard 1 of 2 is done" in demo("lake", "write", lake, "--shard", "1/2")
+    early = run("lake", "write", lake, "--demo", "--join", "2")
+    assert (early.code, "Not done yet of 2 shards: 2." in early.err) == (2, True)
+    demo("lake", "write", lake, "--shard", "2/2")
+    assert "10 sessions read" in demo("lake", "write", lake, "--join", "2")
+    demo("lake", "write", str(tmp_path / "one"))
+    question = "SELECT * FROM sessions ORDER BY ALL"
+    one, joined = (run("sql", question, "--json", "--lake", place).out for place in (str(tmp_path / "one"), lake))
+    assert json.loads(joined) == json.loads(one)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--shard", "1/2", "--join", "2"),
+        ("--shard", "3/2"),
+        ("--shard", "1/2", "--prune"),
+        ("--ray-address", "auto"),
+        ("--hub-objects", "s3://x"),
+        ("-s", "s3://x", "-s", "."),
+    ],
+)
+def test_options_that_do_not_go_together_are_told(given: tuple[str, ...], tmp_path: Path) -> None:
+    assert run("lake", "write", str(tmp_path / "lake"), *given).code == 2

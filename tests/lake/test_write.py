@@ -14,8 +14,9 @@ import pytest
 from tests.lake.lakes import TERMS, asked, contents, files_of, globbed, grow, manifest_of, written
 from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
+from unspool.demo import write_demo
 from unspool.errors import AlreadyRunning, Exists, NoRoom, Unreadable, UsageProblem
-from unspool.lake import group, manifest, parquet, query, write
+from unspool.lake import group, joining, manifest, parquet, query, settle, write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
 from unspool.lake.settle import RememberedSessions
@@ -185,6 +186,21 @@ def test_processes_write_what_one_does(logs: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
+def test_sessions_that_have_nothing_to_do_with_each_other_are_settled_apart(tmp_path: Path) -> None:
+    for number in range(3):
+        write_demo(tmp_path / "logs" / str(number), others=True)
+        session(f"more {number}").write(tmp_path / "logs" / str(number))
+    sources = [tmp_path / "logs" / str(number) for number in range(3)]
+    written(tmp_path / "one", *sources)
+    with mock.patch.object(settle, "_LOT", 1):
+        lots = RememberedSessions.load(
+            FolderStorage(tmp_path / "one"), [part.path for part in manifest_of(tmp_path / "one").known]
+        )
+        assert len(list(lots.settle(list(lots.keys), TERMS.prices))) > 1
+        written(tmp_path / "two", *sources)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
 def test_rows_are_written_in_pieces_whatever_comes(logs: Path, tmp_path: Path) -> None:
     written(tmp_path / "one", logs)
     with mock.patch.multiple(parquet, GROUP_ROWS=2, _GROUP_BYTES=64, _WAITING_BYTES=128):
@@ -197,7 +213,7 @@ def test_many_small_files_become_one(logs: Path, tmp_path: Path) -> None:
         session(f"more {number}").write(logs)
         written(tmp_path / "lake", logs)
     parts = Counter((part.table, part.month) for part in manifest_of(tmp_path / "lake").parts)
-    assert max(parts.values()) <= write._MANY + 1
+    assert max(parts.values()) <= joining._MANY + 1
     written(tmp_path / "anew", logs)
     assert contents(tmp_path / "lake") == contents(tmp_path / "anew")
 

@@ -1,5 +1,6 @@
 """`unspool lake`: sessions as Parquet tables, in a folder or an object store, for any engine that reads them."""
 
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,18 @@ if TYPE_CHECKING:
     from unspool.lake.group import ReadingTerms
     from unspool.lake.manifest import LakeManifest
     from unspool.lake.storage import LakeStorage
+    from unspool.lake.write import LogSource
     from unspool.redact.policy import RedactionPolicy
     from unspool.store.library import Library
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class _Source(click.Path):
+    """A folder, or an address of an object store, which stays a text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if str(value).startswith("s3://") else super().convert(value, param, ctx)
 
 
 def need_lake() -> None:
@@ -51,7 +60,18 @@ command.add_command(export_command, "export")
 
 @command.command("write")
 @click.argument("lake", metavar="DIR|s3://...")
-@options.named_sources
+@click.option(
+    "-s",
+    "--source",
+    multiple=True,
+    type=_Source(path_type=Path, file_okay=False),
+    metavar="DIR|s3://...",
+    help="Read these logs instead of the usual.",
+)
+@click.option("--from-hub", metavar="DIR|URL", help="Read what was pushed to this hub: its folder or postgresql://...")
+@click.option(
+    "--hub-objects", default="", metavar="URL", help="With --from-hub: s3://..., where its objects lie there."
+)
 @options.agents
 @options.demo
 @click.option(
@@ -62,38 +82,99 @@ command.add_command(export_command, "export")
 @click.option("--without-results", is_flag=True, help="Leave out what tools answered.")
 @click.option("--prune", is_flag=True, help="Remove sessions that are in no source any more.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that read.  [default: one a core]")
+@click.option("--on", type=click.Choice(["ray"]), help="Read on a cluster instead of this machine.")
+@click.option(
+    "--ray-address", default="", metavar="ADDRESS", help="With --on ray: the cluster.  [default: RAY_ADDRESS]"
+)
+@click.option("--shard", metavar="I/N", help="Read only the I-th of N shares of the sessions, for --join.")
+@click.option("--join", type=click.IntRange(min=1), metavar="N", help="Make the lake of what N shards have read.")
 @_JSON
 @options.archive
 def write(lake: str, as_json: bool, archive: Path, **given: Any) -> None:
     """Bring a lake up to date, or make one.
 
+    \b
+    unspool lake write s3://team/lake -s s3://logs/claude               logs of an object store
+    unspool lake write s3://team/lake -s s3://logs/claude --on ray      the same on a Ray cluster
+    unspool lake write s3://team/lake -s s3://logs/claude --shard 3/8   a share, on any machine: Slurm, Kubernetes, ...
+    unspool lake write s3://team/lake -s s3://logs/claude --join 8      once all eight are done
+    unspool lake write lake --from-hub /srv/hub                         what was pushed to a hub
+
     Only sessions that changed are read, and replace their rows. A session whose log is gone keeps its rows, unless
-    --prune says otherwise. Until all is written the lake is as it was, and a write that was broken off is cleared away
-    by the next. A lake is with results or without, and redacted or not, for good.
+    --prune says otherwise. Until all is written the lake is as it was. Of a write that was broken off the next one
+    takes over what is finished, and clears away the rest. A lake is with results or without, and redacted or not, for
+    good. A cluster and shards need a lake and logs that all machines reach; docs/scale.md tells how.
     """
     need_lake()
+    from unspool.lake.runners import ray_runner
+    from unspool.lake.shards import Shard
     from unspool.lake.storage import open_storage
-    from unspool.lake.write import WriteRequest, write_lake
+    from unspool.lake.write import WriteRequest, write_lake, write_shard
 
-    if given["prune"] and given["since"] is not None:
-        raise UsageProblem("--prune needs all sessions: leave out --since.")
-    if given["source"] or given["demo"]:
-        library = options.chosen_library(given["source"], given["demo"], given["agent"])
-    else:
-        library = options.kept_library(archive, (), given["agent"])
+    _check(given)
+    source, library = _source(given, archive)
     policy = _policy(given["policy"]) if given["redact"] or given["policy"] else None
     terms = reading_terms(library, policy, results=not given["without_results"])
     since = given["since"].timestamp() if given["since"] is not None else None
-    storage = open_storage(lake)
-    with progress_bar("Writing the lake", quiet=as_json) as advance:
-        done = write_lake(storage, library, WriteRequest(terms, since, given["prune"], given["jobs"], progress=advance))
-    complain(done.failures)
+    storage, shard = open_storage(lake), Shard.parse(given["shard"]) if given["shard"] else None
+    with ExitStack() as opened:
+        runner = opened.enter_context(ray_runner(given["ray_address"])) if given["on"] else None
+        advance = opened.enter_context(progress_bar("Writing the lake", quiet=as_json))
+        request = WriteRequest(
+            terms, since, given["prune"], given["jobs"], runner, given["join"] or 0, progress=advance
+        )
+        if shard is not None:
+            done = write_shard(storage, source, request, shard)
+        else:
+            done = write_lake(storage, source, request)
+    complain([*getattr(source, "strange", ()), *done.failures])
     again = f" ({done.again:,} of them twice, for what others told of them)" if done.again else ""
     lines = [
         f"{human.count(done.written, 'session')} read{again}, {done.unchanged:,} unchanged, {done.removed:,} removed",
         f"{storage.url}: {human.size(done.bytes)} in {human.count(done.parts, 'file')}",
     ]
+    if shard is not None:
+        lines[1] = f"Shard {shard.number} of {shard.of} is done; --join {shard.of} makes the lake once all are."
     print_result(done, lines, as_json=as_json)
+
+
+def _check(given: dict[str, Any]) -> None:
+    """UsageProblem where options do not go together."""
+    if given["prune"] and given["since"] is not None:
+        raise UsageProblem("--prune needs all sessions: leave out --since.")
+    if given["prune"] and given["shard"]:
+        raise UsageProblem("--prune is for the one who joins the shards.")
+    if given["shard"] and given["join"]:
+        raise UsageProblem("--shard reads a share, and --join makes the lake of all: one after the other.")
+    if given["ray_address"] and not given["on"]:
+        raise UsageProblem("--ray-address is for --on ray.")
+    if given["hub_objects"] and not given["from_hub"]:
+        raise UsageProblem("--hub-objects is for --from-hub.")
+    if given["from_hub"] and (given["source"] or given["demo"]):
+        raise UsageProblem("--from-hub is a source of its own: leave out --source and --demo.")
+
+
+def _source(given: dict[str, Any], archive: Path) -> "tuple[Library | LogSource, Library]":
+    """The sessions that are meant, and a library that tells prices and the archive."""
+    from unspool.lake.remote_logs import BucketLogs, HubLogs
+
+    remote = [one for one in given["source"] if isinstance(one, str)]
+    if remote and len(remote) < len(given["source"]):
+        raise UsageProblem("Name folders or addresses as sources, and not both in one lake write.")
+    if given["from_hub"]:
+        from unspool.hub.store.connect import StorePlace
+
+        is_url = "://" in given["from_hub"]
+        folder = Path() if is_url else Path(given["from_hub"]).expanduser()
+        place = StorePlace(folder.absolute(), given["from_hub"] if is_url else "", given["hub_objects"])
+        return HubLogs(place, given["agent"]), options.chosen_library((options.demo_folder(),), False, ())
+    if remote:
+        return BucketLogs(remote, given["agent"]), options.chosen_library((options.demo_folder(),), False, ())
+    if given["source"] or given["demo"]:
+        library = options.chosen_library(given["source"], given["demo"], given["agent"])
+    else:
+        library = options.kept_library(archive, (), given["agent"])
+    return library, library
 
 
 def reading_terms(

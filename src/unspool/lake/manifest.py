@@ -14,6 +14,8 @@ from unspool.lake.tables import TABLES
 MANIFEST = f"{OWN}/manifest.json"
 RUNS = f"{OWN}/runs"
 """The folder of files that a write has not put in their places yet."""
+SHARDS = f"{OWN}/shards"
+"""The folder of files that processes have read which each have a share of the sessions."""
 KNOWN = "known"
 """The name of what is remembered of every session; it is no table of the lake."""
 FORMAT = "unspool-lake-1"
@@ -56,14 +58,15 @@ class LakeManifest(msgspec.Struct, frozen=True, kw_only=True):
 TABLE_VERSIONS = {table.name: table.version for table in TABLES}
 _OURS = re.compile(
     rf"(?:{'|'.join(TABLE_VERSIONS)})/agent=[^/]+/month=[^/]+/\.?part-[0-9a-f]{{16}}\.parquet(?:\.part)?"
-    rf"|{OWN}/(?:{KNOWN}|runs)/.+|{re.escape(LOCK)}|{re.escape(MANIFEST)}"
+    rf"|{OWN}/(?:{KNOWN}|runs|shards)/.+|{re.escape(LOCK)}|{re.escape(MANIFEST)}"
 )
 
 
-def leftovers(storage: LakeStorage, manifest: LakeManifest) -> list[str]:
-    """Files of a lake that it is not made of: a write that ended too soon left them."""
+def leftovers(storage: LakeStorage, manifest: LakeManifest, *, shards: bool = False) -> list[str]:
+    """Files of a lake that it is not made of: a write that ended too soon left them; with `shards`, theirs too."""
     known = {*manifest.paths, MANIFEST, LOCK}
-    return [file.path for file in storage.files() if file.path not in known and _OURS.fullmatch(file.path)]
+    found = [file.path for file in storage.files() if file.path not in known and _OURS.fullmatch(file.path)]
+    return found if shards else [path for path in found if not path.startswith(f"{SHARDS}/")]
 
 
 def has_strangers(storage: LakeStorage) -> bool:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from unspool.lake.manifest import LakePart
 from unspool.lake.rows import Row
-from unspool.lake.storage import FolderStorage, LakeStorage
+from unspool.lake.storage import FolderStorage, LakeStorage, in_threads
 from unspool.lake.tables import ColumnType, LakeTable
 from unspool.prices import MOST
 
@@ -213,7 +213,11 @@ def sessions_in(storage: LakeStorage, path: str) -> set[str]:
 
 def read_parts(storage: LakeStorage, paths: Iterable[str], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of the rows of files together."""
-    found = [pq.ParquetFile(storage.source(path)).read(columns=list(columns), use_threads=False) for path in paths]
+
+    def read(path: str) -> pa.Table:
+        return pq.ParquetFile(storage.source(path)).read(columns=list(columns), use_threads=False)
+
+    found = list(in_threads(read, paths))
     wanted = pa.schema([schema.field(name) for name in columns])
     return pa.concat_tables([wanted.empty_table(), *(one.cast(wanted) for one in found)]).unify_dictionaries()
 

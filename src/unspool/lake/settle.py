@@ -2,7 +2,7 @@
 elsewhere. For that every session is remembered as a list counts it, so that none has to be read again."""
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from hashlib import sha256
 from typing import NamedTuple
@@ -149,6 +149,26 @@ class Settlement(NamedTuple):
     """Sessions whose other rows are too, and what other sessions tell of them by now."""
 
 
+_LOT = 20_000
+"""Sessions that are looked at together, unless more of them have to be."""
+
+
+class _Ties:
+    """Which of many numbers hang together."""
+
+    def __init__(self, count: int) -> None:
+        self._above = list(range(count))
+
+    def top(self, number: int) -> int:
+        """The same one for all that hang together."""
+        while self._above[number] != number:
+            self._above[number] = number = self._above[self._above[number]]
+        return number
+
+    def tie(self, one: int, other: int) -> None:
+        self._above[self.top(one)] = self.top(other)
+
+
 class RememberedSessions:
     """What is remembered of all sessions of a lake. What takes room is loaded when it is asked for."""
 
@@ -232,19 +252,55 @@ class RememberedSessions:
             pa.Array.from_buffers(pa.uint32(), len(owners), [None, pa.py_buffer(owners.tobytes())]),
         )
 
-    def _sharers(self) -> set[LakeKey]:
-        """Sessions that hold messages of others."""
+    def _shared_messages(self) -> tuple[pa.Array, pa.Array]:
+        """Messages that several sessions hold, and the row that each is of."""
         messages, owners = self._messages
         groups = pa.table({"message": messages, "owner": owners}).group_by("message", use_threads=False)
         ends = groups.aggregate([("owner", "min"), ("owner", "max")])
         several = ends.filter(pc.not_equal(ends["owner_min"], ends["owner_max"]))["message"]
-        numbers = set(owners.filter(pc.is_in(messages, value_set=several.combine_chunks())).unique().to_pylist())
+        wanted = pc.is_in(messages, value_set=several.combine_chunks())
+        return messages.filter(wanted), owners.filter(wanted)
+
+    def _sharers(self) -> set[LakeKey]:
+        """Sessions that hold messages of others."""
+        numbers = set(self._shared_messages()[1].unique().to_pylist())
         return {key for key, number in self._rows.items() if number in numbers}
 
-    def settle(self, touched: Collection[LakeKey], prices: PriceTable) -> Settlement:
-        """What these sessions are among each other; all that are around them must be among them."""
-        memos = {key: memo for key in touched if key in self._rows and (memo := self.memo(key)) is not None}
-        alone = set(memos) - self._sharers()
+    def settle(self, touched: Collection[LakeKey], prices: PriceTable) -> Iterator[Settlement]:
+        """What these sessions are among each other, a lot of them at a time; all that are around them must be among
+        them."""
+        sharers = self._sharers()
+        for lot in self._lots(touched):
+            yield self._settle_lot(lot, sharers, prices)
+
+    def _lots(self, touched: Collection[LakeKey]) -> Iterator[list[LakeKey]]:
+        """Sessions in lots of which none tells anything of another, as `around` has it."""
+        ties = _Ties(len(self._rows))
+        columns = (self._light[name].to_pylist() for name in ("agent", "session", "folder", "source"))
+        first: dict[tuple[str, ...], int] = {}
+        for number, (agent, session, folder, source) in enumerate(zip(*columns, strict=True)):
+            for name in (("folder", agent, folder), ("session", session), *([("session", source)] if source else [])):
+                ties.tie(first.setdefault(name, number), number)
+        messages, owners = self._shared_messages()
+        holder: dict[int, int] = {}
+        for message, owner in zip(messages.to_pylist(), owners.to_pylist(), strict=True):
+            ties.tie(holder.setdefault(message, owner), owner)
+        together: dict[int, list[LakeKey]] = {}
+        for key in touched:
+            if key in self._rows:
+                together.setdefault(ties.top(self._rows[key]), []).append(key)
+        lot: list[LakeKey] = []
+        for some in together.values():
+            lot += some
+            if len(lot) >= _LOT:
+                yield lot
+                lot = []
+        if lot:
+            yield lot
+
+    def _settle_lot(self, lot: Sequence[LakeKey], sharers: Collection[LakeKey], prices: PriceTable) -> Settlement:
+        memos = {key: memo for key in lot if (memo := self.memo(key)) is not None}
+        alone = set(memos) - set(sharers)
         if any(memo.overview is not None and memo.overview.summaries for memo in memos.values()):
             alone = set()  # a summary is of the session that holds a certain line
         projects = [project for project in pc.unique(self._light["project"]).to_pylist() if project]

@@ -4,12 +4,13 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -27,11 +28,15 @@ _PAUSE = 0.1
 _STALE = 900.0
 """Seconds after which a writer that was not heard of any more has ended."""
 _S3 = "s3://"
+_THREADS = 16
 
 
 class StoredFile(NamedTuple):
     path: str
     size: int
+    modified: float = 0.0
+    stamp: str = ""
+    """Another one whenever its content is; empty where only size and time tell."""
 
 
 class LakeStorage(Protocol):
@@ -74,6 +79,16 @@ class WriterLock:
         """AlreadyRunning where another took one for dead; to be asked before anything is made final."""
 
 
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
+
+
+def in_threads(do: Callable[[_Given], _Made], given: Iterable[_Given]) -> Iterator[_Made]:
+    """What a function makes of each, in order: for what waits for a storage, and has no other work."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        yield from pool.map(do, given)
+
+
 def open_storage(place: str | Path) -> LakeStorage:
     """The storage at a folder or an address: s3://bucket/folder, with ?endpoint=http://host:port for another store."""
     text = str(place)
@@ -92,8 +107,7 @@ class FolderStorage:
 
     def files(self, below: str = "") -> list[StoredFile]:
         found = plain_files(self.folder / below)
-        made = (StoredFile(path.relative_to(self.folder).as_posix(), path.stat().st_size) for path in found)
-        return sorted(made)
+        return sorted(StoredFile(path.relative_to(self.folder).as_posix(), path.stat().st_size) for path in found)
 
     def read(self, path: str) -> bytes:
         try:
@@ -226,13 +240,27 @@ class ObjectStorage:
 
         with self._told():
             found = [one for some in obstore.list(self._store, below or None) for one in some]
-        return sorted(StoredFile(one["path"], one["size"]) for one in found)
+        made = ((one["path"], one["size"], one["last_modified"].timestamp(), one["e_tag"] or "") for one in found)
+        return sorted(StoredFile(*one) for one in made)
 
     def read(self, path: str) -> bytes:
         import obstore
 
         with self._told(path):
             return bytes(obstore.get(self._store, path).bytes())
+
+    def beginning(self, path: str, most: int) -> bytes:
+        """The first bytes of a file."""
+        with self._told(path), self.system.open_input_file(self.path(path)) as file:
+            return bytes(file.read(most))
+
+    def fetch(self, path: str, target: Path) -> None:
+        """Copy a file to one of this machine."""
+        import obstore
+
+        with self._told(path), target.open("wb") as file:
+            for chunk in obstore.get(self._store, path).stream():
+                file.write(chunk)
 
     def source(self, path: str) -> Any:
         with self._told(path):

@@ -157,6 +157,20 @@ def _version_to_show(log: FoundLog) -> tuple[float, int, bool]:
     return last_active(log), log.size, not log.origin
 
 
+def shown_logs(files: Iterable[FoundLog]) -> tuple[FoundLog, ...]:
+    """The log of each session, the last written first: of one with several, that which was active last, with others as
+    its versions."""
+    of_session: dict[tuple[str, str], list[FoundLog]] = {}
+    for log in files:
+        of_session.setdefault((log.agent_id, log.session_id), []).append(log)
+    shown = [max(some, key=_version_to_show) if len(some) > 1 else some[0] for some in of_session.values()]
+    shown = [
+        replace(log, versions=tuple(one for one in some if one is not log))
+        for log, some in zip(shown, of_session.values(), strict=True)
+    ]
+    return tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
+
+
 class Library:
     """The sessions of some folders; of the agents' own folders where none is named."""
 
@@ -185,15 +199,7 @@ class Library:
     def logs(self) -> tuple[FoundLog, ...]:
         """Every session's log, the last written first: of a session with several, the one that was active last."""
         if self._logs is None:
-            files: dict[tuple[str, str], list[FoundLog]] = {}
-            for log in self._files():
-                files.setdefault((log.agent_id, log.session_id), []).append(log)
-            shown = [max(some, key=_version_to_show) if len(some) > 1 else some[0] for some in files.values()]
-            shown = [
-                replace(log, versions=tuple(one for one in some if one is not log))
-                for log, some in zip(shown, files.values(), strict=True)
-            ]
-            self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
+            self._logs = shown_logs(self._files())
         return self._logs
 
     def refresh(self) -> None:

@@ -206,7 +206,12 @@ def relocated(session: Session, lent: str, root: str) -> Session:
     """A session that was read below one folder, and its subagents, as of another."""
     agents = tuple(msgspec.structs.replace(one, session=relocated(one.session, lent, root)) for one in session.agents)
     path = f"{root}{session.log.path.removeprefix(lent)}"
-    return msgspec.structs.replace(session, agents=agents, log=msgspec.structs.replace(session.log, path=path))
+    problems = tuple(
+        msgspec.structs.replace(one, why=one.why.replace(lent, root), log=one.log.replace(lent, root))
+        for one in session.problems
+    )
+    log = msgspec.structs.replace(session.log, path=path)
+    return msgspec.structs.replace(session, agents=agents, log=log, problems=problems)
 
 
 def _read(found: FoundLog, end: int | None) -> Session:
