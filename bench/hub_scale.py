@@ -113,8 +113,10 @@ def _texts(store: Store, rng: random.Random, told: Told, sessions: Sequence[tupl
         for session, finished in sessions:
             month = month_of(finished)
             passages = told.passages(rng)
-            for one in make_texts(passages, path, {})[1]:
-                parts.append((session, one.number, month, place + one.place, one.size, one.mark, one.kinds, one.words))
+            parts += [
+                (session, one.number, month, place + one.place, one.size, one.mark, one.kinds, one.words)
+                for one in make_texts(passages, path, {})[1]
+            ]
             frames.append(path.read_bytes())
             place, size = place + len(frames[-1]), size + sum(len(one.body.encode()) for one in passages)
             months.append((session, month))

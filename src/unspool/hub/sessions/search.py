@@ -143,29 +143,31 @@ def _parts_condition(question: "_Question", dialect: str) -> SqlCondition:
 def _gathered(db: Database, question: "_Question") -> SqlCondition | None:
     """Sessions with parts that may hold what is asked for, gathered first; None where there are too many for that."""
     words = question.necessary(db.dialect)
+    most = _MANY[db.dialect]
     if words is None:
         return None
-    most = _MANY[db.dialect]
     if db.dialect == "sqlite":
         join = "FROM words_of_part CROSS JOIN text_part ON text_part.id = words_of_part.rowid"
         rows = db.rows(f"SELECT text_part.session {join} WHERE words_of_part MATCH ? LIMIT {most + 1}", words)
-        return one_of("session.id", sorted({session for (session,) in rows})) if len(rows) <= most else None
-    plan = db.row("EXPLAIN (FORMAT JSON) SELECT 1 FROM text_part WHERE text_part.words @@ ?::tsquery", words)
-    explained = msgspec.json.decode(plan[0]) if plan and isinstance(plan[0], str | bytes) else plan and plan[0]
-    if not explained or float(explained[0]["Plan"]["Plan Rows"]) > most:
-        return None
-    held = _parts_condition(question, db.dialect)
-    inner = f"SELECT DISTINCT text_part.session FROM text_part WHERE {held.sql}"  # noqa: S608
-    sql = f"session.id IN (WITH found AS MATERIALIZED ({inner}) SELECT found.session FROM found)"  # noqa: S608
-    return SqlCondition(sql, held.values)
+    else:
+        found = "text_part WHERE text_part.words @@ ?::tsquery"
+        plan = db.row(f"EXPLAIN (FORMAT JSON) SELECT 1 FROM {found}", words)  # noqa: S608
+        explained = msgspec.json.decode(plan[0]) if plan and isinstance(plan[0], str | bytes) else plan and plan[0]
+        if not explained or float(explained[0]["Plan"]["Plan Rows"]) > most:
+            return None
+        with db.transaction():
+            db.run("SET LOCAL enable_seqscan = off")  # a server thinks too little of what unpacking words takes
+            rows = db.rows(f"SELECT text_part.session FROM {found} LIMIT {most + 1}", words)  # noqa: S608
+    return one_of("session.id", sorted({session for (session,) in rows})) if len(rows) <= most else None
 
 
 def _walked(db: Database, question: "_Question") -> SqlCondition:
     """Sessions with such parts, looked into one by one; in a file each that comes is looked into later."""
-    held = _parts_condition(question, db.dialect)
     if db.dialect == "sqlite":
         return SqlCondition()
-    sql = f"EXISTS (SELECT 1 FROM {_PARTS} WHERE session_text.session = session.id AND {held.sql})"  # noqa: S608
+    held = _parts_condition(question, db.dialect)
+    # OFFSET has a server look into sessions in their order, and not make a table of all parts first
+    sql = f"EXISTS (SELECT 1 FROM {_PARTS} WHERE session_text.session = session.id AND {held.sql} OFFSET 0)"  # noqa: S608
     return SqlCondition(sql, held.values)
 
 
@@ -177,23 +179,29 @@ class _Texts(NamedTuple):
 
 
 def _texts(db: Database, sessions: list[str], question: "_Question") -> dict[str, _Texts]:
-    held, words = _parts_condition(question, db.dialect), question.necessary(db.dialect)
-    columns = "session_text.session, blob.key, text_part.number, text_part.place, text_part.size, text_part.kinds"
-    sql = f"SELECT {columns} FROM {_PARTS} JOIN blob ON blob.digest = session_text.digest WHERE {held.sql}"  # noqa: S608
-    if db.dialect == "sqlite" and words is not None:
+    held, words, these = _parts_condition(question, db.dialect), question.necessary(db.dialect), "session_text.session"
+    columns = f"{these}, blob.key, text_part.number, text_part.place, text_part.size, text_part.kinds"
+    among = one_of(these, sessions)
+    if db.dialect == "sqlite":
         rows = []
+        sql = f"SELECT {columns} FROM {_PARTS} JOIN blob ON blob.digest = session_text.digest WHERE {held.sql}"  # noqa: S608
         for session in sessions:  # those of a session lie together
             first, last = db.row("SELECT min(id), max(id) FROM text_part WHERE session = ?", session) or (0, 0)
-            among = "SELECT rowid FROM words_of_part WHERE words_of_part MATCH ? AND rowid BETWEEN ? AND ?"
-            which = f"{sql} AND session_text.session = ? AND text_part.id IN ({among})"
-            rows += db.rows(which, *held.values, session, words, first, last)
+            found = "SELECT rowid FROM words_of_part WHERE words_of_part MATCH ? AND rowid BETWEEN ? AND ?"
+            which = f" AND text_part.id IN ({found})" if words is not None else ""
+            values = (words, first, last) if words is not None else ()
+            rows += db.rows(f"{sql} AND {these} = ?{which}", *held.values, session, *values)
     else:
-        these = one_of("session_text.session", sessions)
-        rows = db.rows(f"{sql} AND {these.sql}", *held.values, *these.values)
-    found: dict[str, _Texts] = {}
+        inner = (
+            f"SELECT * FROM text_part WHERE session = {these} AND month = session_text.month AND {held.sql} OFFSET 0"  # noqa: S608
+        )
+        sql = f"SELECT {columns} FROM session_text JOIN blob ON blob.digest = session_text.digest"  # noqa: S608
+        sql += f" CROSS JOIN LATERAL ({inner}) AS text_part WHERE {among.sql}"
+        rows = db.rows(sql, *held.values, *among.values)
+    by_session: dict[str, _Texts] = {}
     for session, key, *part in rows:
-        found.setdefault(session, _Texts(key, [])).parts.append(PartPlace(*part))
-    return found
+        by_session.setdefault(session, _Texts(key, [])).parts.append(PartPlace(*part))
+    return by_session
 
 
 _HITS = 3

@@ -301,7 +301,7 @@ CREATE TABLE text_part(
   mark TEXT NOT NULL, kinds BIGINT NOT NULL, words TSVECTOR NOT NULL
 ) PARTITION BY RANGE(month);
 CREATE INDEX text_part_session ON text_part(session, number);
-CREATE INDEX text_part_words ON text_part USING gin(words);
+CREATE INDEX text_part_words ON text_part USING gin(words) WITH (fastupdate = off);
 CREATE TABLE text_part_other PARTITION OF text_part DEFAULT;
 DROP INDEX passage_words;
 """,

@@ -23,7 +23,7 @@ from unspool.hub.store.blobs import Blobs, DamagedContent, MadeFile, Objects
 from unspool.hub.store.database import Database, Row, Value
 from unspool.hub.store.schema import drop_moved_passages, quote_word, split_words, table_exists, without_timeout
 
-PART_CHARACTERS = 16_000
+PART_CHARACTERS = 32_000
 """Of a part, unless one passage alone is longer."""
 RANKED = ("title", "prompt", "answer", "call", "thinking", "result", "notice")
 """Kinds of passages, the one that tells most first: the bit of each in `text_part.kinds`."""
