@@ -8,6 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2b, sha256
 from itertools import islice
@@ -18,7 +19,7 @@ import msgspec
 import zstandard
 
 from unspool.files import scratch_folder
-from unspool.hub.errors import Conflict
+from unspool.hub.errors import StoreUnavailable
 from unspool.hub.store.blobs import Blobs, DamagedContent, MadeFile, Objects
 from unspool.hub.store.database import Database, Row, Value
 from unspool.hub.store.schema import drop_moved_passages, quote_word, split_words, table_exists, without_timeout
@@ -319,29 +320,34 @@ def move_old_passages(db: Database, blobs: Blobs, say: Say) -> int:
         if time.monotonic() - said > _SAID_EVERY:
             say(f"{number:,} of {len(sessions):,} sessions have moved")
             said = time.monotonic()
+    with _moving(db) as left:
+        if left:
+            drop_moved_passages(db)
+    return len(sessions)
+
+
+@contextmanager
+def _moving(db: Database) -> Iterator[bool]:
+    """A transaction in which nobody else moves texts; whether there may be any left to move."""
     with db.transaction():
         without_timeout(db)
-        db.alone("migrate")
-        drop_moved_passages(db)
-    return len(sessions)
+        db.alone("move texts")
+        yield table_exists(db, "passage")
 
 
 def _move_session(db: Database, blobs: Blobs, session: str) -> None:
     row = db.row("SELECT finished FROM session WHERE id = ?", session)
     finished = int(row[0]) if row else 0
     ensure_month(db, month_of(finished))
-    with scratch_folder() as folder:
-        passages = [SessionPassage(*found) for found in db.rows(_OLD, session)]
+    with scratch_folder() as folder, _moving(db) as left:
+        passages = [SessionPassage(*found) for found in db.rows(_OLD, session)] if left else []
         made, parts = make_texts(passages, folder / "texts", {})
-        if made is not None:
-            blobs.keep_file(made)
-        with db.transaction():
-            db.alone(f"session {session}")
-            moved = db.run("DELETE FROM passage WHERE session = ?", session)
-            if row is None or made is None or not moved:  # it is of no session, or another process was quicker
-                return
-            if moved != len(passages):
-                raise Conflict("A session was written to by an older version while it was moved; begin again.")
-            if not blobs.held([made.digest]):
-                raise Conflict("A content went while a session was moved; begin again.")
-            write_texts(db, session, made.digest, parts, finished)
+        if made is None:  # another process was quicker
+            return
+        db.run("DELETE FROM passage WHERE session = ?", session)
+        if row is None:  # of no session any more
+            return
+        blobs.keep_file(made)
+        if not blobs.held([made.digest]):
+            raise StoreUnavailable("A content went while a session's texts were moved; begin again.")
+        write_texts(db, session, made.digest, parts, finished)
