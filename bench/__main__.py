@@ -158,7 +158,7 @@ def _with_extras(options: argparse.Namespace, source: Path) -> Iterator[Row]:
             sources = [_source(_HUB_MB, options.seed), *_real(options)]
             yield from hub.rows(sources, options.sessions or hub.SIZES, _plot(options, "hub"))
         if "hub-scale" in options.parts:
-            yield from hub.scale_rows(max(options.sessions or (_MANY,)))
+            yield from hub.scale_rows(max(options.sessions or (_MANY,)), next(_real(options), None))
 
 
 def _plot(options: argparse.Namespace, name: str) -> Path:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unspool.hub.store.database import Database
 
 _STATEMENTS = {"rows", "row", "run", "many"}
-_REQUESTS = {"get", "put", "delete", "size"}
+_REQUESTS = {"get", "get_part", "put", "delete", "size"}
 
 
 class Counted:

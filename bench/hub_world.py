@@ -56,7 +56,7 @@ def words() -> list[str]:
 
 def crowd(hubs: Hubs, sessions: int) -> tuple[str, Crowd]:
     """Fill a hub that has nobody in it with made sessions; the token of somebody of it, and people who send."""
-    fill(hubs.store.db, sessions)
+    fill(hubs.store, sessions)
     token = create_token(hubs.store.db, WHO, "bench")
     return token, Crowd(hubs, token)
 

@@ -302,8 +302,12 @@ def test_nothing_is_left_of_what_an_erased_session_once_said(ann: Member) -> Non
         done = pushed(ann, {f"{KEY}.jsonl": said(text)})
         assert done.status == 200
     assert erasure.erase_permanently(ann.store, ROOT, "session", str(done.json["session"]))["proved"]
-    assert ann.store.db.rows("SELECT body FROM passage") == []
-    assert ann.store.db.rows("SELECT rowid FROM words WHERE words MATCH 'heron'") == []
+    assert ann.store.db.rows("SELECT words FROM text_part") == []
+    assert ann.store.db.rows("SELECT rowid FROM words_of_part WHERE words_of_part MATCH 'heron'") == []
+    referred = "SELECT digest FROM session_text UNION SELECT digest FROM piece UNION SELECT digest FROM share_file"
+    assert ann.store.db.rows(referred) == []
+    left = [b"".join(ann.store.blobs.read(digest)) for (digest,) in ann.store.db.rows("SELECT digest FROM blob")]
+    assert [data for data in left if b"heron" in data and data.startswith(b"[[")] == []
 
 
 def test_a_slow_line_can_send_a_large_piece_and_nobody_waits_for_a_small_one(

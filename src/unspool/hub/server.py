@@ -32,10 +32,10 @@ from unspool.hub.people.rate_limit import RateLimiter, forget_old_counts
 from unspool.hub.people.tokens import create_token
 from unspool.hub.people.users import ANYBODY, OWNER, add_user
 from unspool.hub.routes import Hub, HubRoute, HubSettings, Router, all_routes
-from unspool.hub.sessions.session_store import sweep_passages
 from unspool.hub.shares.share_store import expire_shares
 from unspool.hub.store.connect import StorePlace, open_store
 from unspool.hub.store.database import Database
+from unspool.hub.store.texts import sweep_parts
 from unspool.hub.store.verify import tidy_daily
 from unspool.hub.web.render import page_assets, render
 from unspool.hub.workers import stop_workers
@@ -217,7 +217,7 @@ def background_jobs(hub: Hub, state: State) -> tuple[JobThread, JobThread]:
             Job("audit", 0.2, state.reads.flush),
             Job("pace", 5.0, state.rate_limiter.flush),
             Job("seal", 5.0, lambda: mark_head(hub.store)),
-            Job("passages", 2.0, lambda: sweep_passages(hub.store.db)),
+            Job("texts", 2.0, lambda: sweep_parts(hub.store.db)),
             Job("expiry", 60.0, lambda: expire_shares(hub.store)),
             Job("erase", 60.0, lambda: resume_erasures(hub.store)),
             Job("pace.old", 3600.0, lambda: forget_old_counts(hub.store.db)),
@@ -259,7 +259,7 @@ class HubOptions(NamedTuple):
 def run(wanted: HubOptions, say: Say) -> int:
     """Serve until a signal, then let what has begun come to its end; the signal's number."""
     raise_open_file_limit()
-    store = open_store(wanted.place)
+    store = open_store(wanted.place, say=say)
     try:
         with open_listener(wanted.host, PORT if wanted.port is None else wanted.port) as listener:
             token = create_first_admin(store.db)

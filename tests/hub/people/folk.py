@@ -3,6 +3,7 @@
 import secrets
 from typing import NamedTuple
 
+from unspool.files import scratch_folder
 from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as permits
 from unspool.hub.people import projects as teams
@@ -11,7 +12,7 @@ from unspool.hub.people.users import Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
-from unspool.hub.store.schema import text_vector
+from unspool.hub.store.texts import SessionPassage, make_texts, write_texts
 from unspool.site.build.manifest import fingerprint
 
 ROOT = Person("", "the command line", admin=True, by="")
@@ -51,10 +52,14 @@ def project(db: Database, name: str, **rights: One) -> str:
 
 
 def session(store: Store, project: str, owner: One, text: str, key: str = "") -> str:
-    """A pushed session of one piece, one page, one passage and one request."""
+    """A pushed session of one piece, one page, one part of texts and one request."""
     made = secrets.token_hex(16)
     log, page = store.blobs.keep(text.encode()), store.blobs.keep(f"page of {text}".encode(), "gzip")
     db = store.db
+    with scratch_folder() as folder:
+        texts, parts = make_texts([SessionPassage(1, "prompt", "", 0, text)], folder / "texts", {})
+        assert texts is not None
+        store.blobs.keep_file(texts)
     with db.transaction():
         db.run(
             "INSERT INTO session(id, project, person, key, agent, title, kind, branch, slug, source, turns, messages,"
@@ -64,7 +69,7 @@ def session(store: Store, project: str, owner: One, text: str, key: str = "") ->
         )  # fmt: skip
         db.run("INSERT INTO piece VALUES(?, ?, 0, ?, ?)", made, f"{key or made}.jsonl", log.digest, log.size)
         db.run("INSERT INTO session_page VALUES(?, 'index.html', ?, 'text/html')", made, page.digest)
-        _passage(db, made, text)
+        write_texts(db, made, texts.digest, parts, 0)
         db.run(
             "INSERT INTO request(session, number, identity, shared, day, model, input, output, cache_read, cache_write,"
             " final, cost) VALUES(?, 1, ?, 0, '', 'model', 1, 1, 0, 0, 1, 10)",
@@ -72,16 +77,6 @@ def session(store: Store, project: str, owner: One, text: str, key: str = "") ->
         )  # fmt: skip
         db.run("INSERT INTO sent(person, digest) VALUES(?, ?) ON CONFLICT DO NOTHING", owner.id, log.digest)
     return made
-
-
-def _passage(db: Database, session: str, text: str) -> None:
-    if db.dialect == "sqlite":
-        db.run("INSERT INTO passage(session, turn, kind, link, body) VALUES(?, 1, 'prompt', '', ?)", session, text)
-        return
-    db.run(
-        "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, 1, 'prompt', '', ?, ?::tsvector)",
-        session, text, text_vector(text),
-    )  # fmt: skip
 
 
 def share(store: Store, owner: One, text: str, address: str = "") -> str:

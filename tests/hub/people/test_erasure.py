@@ -23,11 +23,11 @@ from unspool.hub.store.schema import STEPS
 SECRET = "quicksilverzanzibar"
 _OTHER = {
     "audit", "hold", "tombstone", "setting", "team", "blob.encoding", "blob.key", "invitation.digest",
-    "invitation.name", "invitation.parent", "invitation.team", "member.team", "pace.who", "passage.body",
-    "passage.kind", "passage.link", "permit.kind", "person.kind", "person.name", "piece.name", "project.name",
+    "invitation.name", "invitation.parent", "invitation.team", "member.team", "pace.who",
+    "permit.kind", "person.kind", "person.name", "piece.name", "project.name",
     "project.policy", "request.day", "request.identity", "request.model", "session.agent", "session.branch",
     "session.key", "session.kind", "session.made", "session.models", "session.slug", "session.source",
-    "session.asked", "session.title",
+    "session.asked", "session.title", "text_part.mark", "text_part.words",
     "session_page.kind", "session_page.name", "share.facts", "share.password", "share.title", "share_file.kind",
     "share_file.name", "token.digest", "token.id", "token.kind", "token.label", "token.parent", "token.scope",
 }  # fmt: skip
@@ -50,7 +50,18 @@ def counted(store: Store) -> dict[str, int]:
     """Rows by table, of those that what can be erased has any in."""
     return {
         table: store.db.rows(f"SELECT count(*) FROM {table}")[0][0]  # noqa: S608
-        for table in ("session", "piece", "session_page", "passage", "request", "share", "share_file", "blob", "sent")
+        for table in (
+            "session",
+            "piece",
+            "session_page",
+            "session_text",
+            "text_part",
+            "request",
+            "share",
+            "share_file",
+            "blob",
+            "sent",
+        )
     }
 
 
@@ -61,18 +72,26 @@ def test_a_session_is_gone_at_once(store: Store, boss: One) -> None:
     other = session(store, shop, ada, "another session")
     before, rows = keys(store), counted(store)
     mine = session(store, shop, ada, f"a session with {SECRET}", key="its-key")
-    assert len(keys(store)) == len(before) + 2
+    assert len(keys(store)) == len(before) + 3
     proof = erase_permanently(store, boss.person, "session", mine)
     assert proof["proved"]
     assert proof["found"] == []
     assert proof["cleared"]
-    assert proof["rows"] == {"piece": 1, "session_page": 1, "request": 1, "passage": 1, "session": 1, "sent": 1}
+    assert proof["rows"] == {
+        "piece": 1,
+        "session_page": 1,
+        "request": 1,
+        "text_part": 1,
+        "session_text": 1,
+        "session": 1,
+        "sent": 1,
+    }
     assert keys(store) == before
     assert counted(store) == rows
     assert store.db.rows("SELECT id FROM session") == [(other,)]
     [stone] = erasure.list_tombstones(store.db)
     assert (stone.kind, stone.target, stone.made_by) == ("session", mine, boss.id)
-    assert len(stone.proof["contents"]) == 2
+    assert len(stone.proof["contents"]) == 3
     with pytest.raises(NotVisible):
         erase_permanently(store, boss.person, "session", mine)
 
@@ -85,7 +104,8 @@ def test_no_byte_is_left_in_the_files(files_store: Store, tmp_path: Path) -> Non
         session(files_store, shop, boss, f"an ordinary session {number}")
     mine = session(files_store, shop, boss, f"{SECRET} and more")
     link = share(files_store, boss, f"share of {SECRET}")
-    files_store.db.run("INSERT INTO passage(session, turn, kind, link, body) VALUES('', 1, '', '', ?)", f"was {SECRET}")
+    columns = "session, number, month, place, size, mark, kinds, words"
+    files_store.db.run(f"INSERT INTO text_part({columns}) VALUES('', 0, 0, 0, 0, '', 0, ?)", f"was {SECRET}")
     assert holding(tmp_path, SECRET) != []
     assert erase_permanently(files_store, boss.person, "session", mine)["proved"]
     proof = erase_permanently(files_store, boss.person, "share", link)
@@ -169,11 +189,11 @@ def test_what_others_refer_to_stays(store: Store, boss: One) -> None:
     shop = project(store.db, "shop")
     one, two = session(store, shop, ada, "the same"), session(store, shop, boss, "the same")
     proof = erase_permanently(store, boss.person, "session", one)
-    assert (proof["kept_for_others"], proof["contents"]) == (2, [])
-    assert len(keys(store)) == 2
+    assert (proof["kept_for_others"], proof["contents"]) == (3, [])
+    assert len(keys(store)) == 3
     proof = erase_permanently(store, boss.person, "session", two)
     assert proof["proved"]
-    assert len(proof["contents"]) == 2
+    assert len(proof["contents"]) == 3
     assert keys(store) == []
 
 
@@ -351,8 +371,8 @@ def test_a_process_that_is_killed_in_an_erasure_leaves_no_half_of_it(on_files: S
         session(store, shop, boss, f"{SECRET} {number}")
     done = subprocess.run([sys.executable, "-c", _KILLED, str(on_files.folder), shop, str(after)], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert store.db.rows("SELECT count(*) FROM session, passage") == [(0,)]
-    assert len(keys(store)) == 8 - after
+    assert store.db.rows("SELECT count(*) FROM session, text_part") == [(0,)]
+    assert len(keys(store)) == 12 - after
     assert erasure.resume_erasures(store) == 1
     assert keys(store) == []
     assert store.db.rows("SELECT count(*) FROM blob") == [(0,)]

@@ -85,7 +85,7 @@ def test_both_databases_find_the_same(pair: list[Member]) -> None:
     )
     found = 0
     for question in (*QUESTIONS, *demo):
-        one, other = (search(member.store.db, member.person, question, ListPage(None, 50)) for member in pair)
+        one, other = (search(member.store, member.person, question, ListPage(None, 50)) for member in pair)
         assert [told(hit) for hit in one.found] == [told(hit) for hit in other.found], question
         assert one.notes == other.notes
         found += bool(one.found)
@@ -311,7 +311,6 @@ def test_what_an_older_hub_kept_is_found_once_when_its_pages_were_made_anew(mach
     machine.push()
     db = machine.member.store.db
     db.run("UPDATE session SET made = 'older', forked = 0")
-    db.run("UPDATE passage SET line = 0")
     db.run("DELETE FROM opening")
     assert len(keys(machine.member.get("/api/search?q=burrows").json)) == 2
     for one in machine.member.get("/api/archive").json["sessions"]:

@@ -19,8 +19,8 @@ from unspool.hub.errors import StoreUnavailable
 from unspool.hub.people import erasure, holds, users
 from unspool.hub.people.users import Person
 from unspool.hub.sessions import session_store
-from unspool.hub.sessions.session_store import sweep_passages
 from unspool.hub.store.blobs import Blobs
+from unspool.hub.store.texts import PartPlace, read_parts, sweep_parts
 from unspool.hub_client import client
 from unspool.hub_client.manifest import FilePiece, ManifestFile, file_pieces, make_manifest
 from unspool.hub_client.prepare import PushRedaction, prepare_push
@@ -113,16 +113,26 @@ def test_a_session_that_grew_is_found_as_if_it_had_come_whole(crew: Team, tmp_pa
     assert found[0][0]["hits"][0]["snippet"] == found[1][0]["hits"][0]["snippet"]
 
 
-def all_passages(machine: Machine) -> list[tuple[str]]:
-    return machine.member.store.db.rows("SELECT body FROM passage")
-
-
 def passages(machine: Machine) -> list[tuple[object, ...]]:
+    """What is kept for search of somebody's sessions, as the object store has it."""
     sql = (
-        "SELECT turn, passage.kind, link, body FROM passage JOIN session ON session.id = passage.session"
-        " WHERE session.person = ?"
+        "SELECT blob.key, number, place, text_part.size, kinds FROM text_part JOIN session ON session.id ="
+        " text_part.session JOIN session_text ON session_text.session = session.id"
+        " JOIN blob ON blob.digest = session_text.digest WHERE session.person = ?"
     )
-    return machine.member.store.db.rows(sql, machine.member.id)
+    store = machine.member.store
+    return [
+        (one.turn, one.kind, one.link, one.body)
+        for key, *part in store.db.rows(sql, machine.member.id)
+        for one in read_parts(store.objects, key, [PartPlace(*part)])[part[0]]
+    ]
+
+
+def kept_texts(machine: Machine) -> bytes:
+    """All texts for search that the object store has, of whichever push."""
+    store = machine.member.store
+    contents = [b"".join(store.blobs.read(digest)) for (digest,) in store.db.rows("SELECT digest FROM blob")]
+    return b"".join(data for data in contents if data.startswith(b"[["))
 
 
 def test_placeholders_are_the_same_in_every_push_and_tell_nothing(machine: Machine, tmp_path: Path) -> None:
@@ -150,8 +160,13 @@ def test_a_log_that_was_rewritten_loses_nothing(machine: Machine) -> None:
     assert files[f"{KEY}.jsonl~1"] == before
     assert b"another telling" in files[f"{KEY}.jsonl"]
     assert machine.member.get("/api/search?q=first").json["found"] == []
-    sweep_passages(machine.member.store.db)
-    assert {row[3] for row in passages(machine)} == {body for (body,) in all_passages(machine)}
+    sweep_parts(machine.member.store.db)
+    words = machine.member.store.db.rows("SELECT session, words FROM text_part")
+    assert {session for session, _ in words} == {one["id"]}
+    assert "first" not in str(words)
+    assert any("another telling" in str(row[3]) for row in passages(machine))
+    assert b"another telling" in kept_texts(machine)
+    assert b"first telling" not in kept_texts(machine)
     assert len(sessions(machine)) == 1
 
 
@@ -295,7 +310,7 @@ def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
     [
         (session_store, "assemble_file"),
         (Blobs, "keep_file"),
-        (session_store, "write_passages"),
+        (session_store, "write_texts"),
         (users, "check_quota"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
@@ -318,7 +333,7 @@ def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
     assert len(machine.member.get("/api/search?q=second").json["found"]) == 1
 
 
-TABLES = ("session", "piece", "session_page", "passage", "request")
+TABLES = ("session", "piece", "session_page", "session_text", "text_part", "request")
 
 
 def failing(*_: object, **__: object) -> None:

@@ -6,6 +6,6 @@ from unspool.hub.store.connect import Store
 
 def test_lists_and_searches_of_many_sessions_are_answered(store: Store) -> None:
     """Each of the questions that the benchmark asks is answered, on either database."""
-    fill(store.db, 600)
-    asked = list(measured(store.db, 1))
+    fill(store, 600)
+    asked = list(measured(store, 1))
     assert len({name for name, _, _ in asked}) == len(asked) > 5

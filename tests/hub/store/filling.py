@@ -37,7 +37,7 @@ def _row(db: Database, table: CopiedTable, number: int, digests: list[str]) -> t
     kinds = _kinds(db, table.name)
     made: list[Value] = []
     for column in table.columns:
-        if column == "digest" and table.name in ("share_file", "session_page", "piece", "sent"):
+        if column == "digest" and table.name in ("share_file", "session_page", "session_text", "piece", "sent"):
             made.append(digests[number % len(digests)])
         elif "INT" in kinds[column].upper():
             small = kinds[column].upper() == "SMALLINT"

@@ -118,6 +118,9 @@ class _Meanwhile:
     def get(self, key: str) -> Iterator[bytes]:
         return self._objects.get(key)
 
+    def get_part(self, key: str, start: int, size: int) -> bytes:
+        return self._objects.get_part(key, start, size)
+
     def size(self, key: str) -> int | None:
         return self._objects.size(key)
 

@@ -86,8 +86,8 @@ def test_the_mark_of_the_audit_log_goes_along(source: Store, target: Store, tmp_
 
 def _found(store: Store) -> int:
     sql = {
-        "sqlite": "SELECT count(*) FROM words WHERE words MATCH 'plain'",
-        "postgresql": "SELECT count(*) FROM passage WHERE words @@ 'plain'::tsquery",
+        "sqlite": "SELECT count(*) FROM words_of_part WHERE words_of_part MATCH 'plain'",
+        "postgresql": "SELECT count(*) FROM text_part WHERE words @@ 'plain'::tsquery",
     }[store.db.dialect]
     found = store.db.row(sql)
     return int(found[0]) if found else 0
@@ -254,7 +254,7 @@ def test_the_next_backup_takes_what_is_new_and_drops_what_is_gone(files_store: S
     """In the same folder; one that breaks off leaves the one before."""
     digests = filled(files_store, 8)
     backup(files_store, tmp_path / "saved", _quiet)
-    for table in ("share_file", "session_page", "piece"):
+    for table in ("share_file", "session_page", "session_text", "piece"):
         files_store.db.run(f"DELETE FROM {table} WHERE digest = ?", digests[0])  # noqa: S608
     assert files_store.blobs.drop(digests[0])
     refer(files_store, files_store.blobs.keep(b"new").digest, "new")

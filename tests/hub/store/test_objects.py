@@ -31,6 +31,16 @@ def test_what_is_kept_comes_back(objects: Objects, size: int) -> None:
     assert b"".join(objects.get("blobs/aa/one")) == data
 
 
+def test_a_part_is_read_by_its_place(objects: Objects) -> None:
+    """From the beginning, from within, all of it, and beyond its end what there is; NotFound of nothing."""
+    data = os.urandom(3 * MB)
+    objects.put("blobs/aa/one", [data])
+    for start, size in ((0, 10), (MB, 2000), (0, len(data)), (len(data) - 5, 5), (len(data) - 5, 50)):
+        assert objects.get_part("blobs/aa/one", start, size) == data[start : start + size]
+    with pytest.raises(NotFound):
+        objects.get_part("blobs/aa/none", 0, 1)
+
+
 def test_the_last_one_kept_is_there(objects: Objects) -> None:
     """Under the same key."""
     objects.put("blobs/aa/one", [b"long before"])

@@ -35,7 +35,7 @@ def test_only_old_contents_that_nothing_refers_to_go(store: Store) -> None:
 
 @pytest.mark.parametrize("many", [10_000, 1])
 def test_every_table_that_refers_counts(store: Store, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
-    """Shares, pages and pieces alike, whether contents are looked at in one go or by parts."""
+    """Shares, pages, pieces and texts alike, whether contents are looked at in one go or by parts."""
     monkeypatch.setattr("unspool.hub.store.verify._MANY", many)
     digests = filled(store)
     for digest in digests:
@@ -45,6 +45,8 @@ def test_every_table_that_refers_counts(store: Store, monkeypatch: pytest.Monkey
     store.db.run("DELETE FROM session_page")
     assert tidy(store).contents == 0
     store.db.run("DELETE FROM piece")
+    assert tidy(store).contents == 0
+    store.db.run("DELETE FROM session_text")
     for digest in digests:
         aged(store, digest)
     assert tidy(store).contents == len(digests)

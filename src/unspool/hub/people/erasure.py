@@ -39,7 +39,7 @@ def content_mark(digest: str) -> str:
 
 _OF_SHARES = (("share_file", "address"), ("share", "address"))
 _OF_SESSIONS = (
-    *((table, "session") for table in ("piece", "session_page", "request", "passage", "opening")),
+    *((table, "session") for table in ("piece", "session_page", "request", "text_part", "session_text", "opening")),
     ("session", "id"),
 )
 _OF_PERSONS = {
@@ -63,11 +63,12 @@ class RemovedRows(NamedTuple):
 def remove_rows(db: Database, shares: list[str], sessions: list[str]) -> RemovedRows:
     """Remove the rows of shares and sessions; inside the transaction of an erasure."""
     digests = sorted({*_digests(db, "share_file", "address", shares), *_digests(db, "piece", "session", sessions),
-                      *_digests(db, "session_page", "session", sessions)})  # fmt: skip
+                      *_digests(db, "session_page", "session", sessions),
+                      *_digests(db, "session_text", "session", sessions)})  # fmt: skip
     counts = {table: _gone(db, table, column, shares) for table, column in _OF_SHARES}
     counts |= {table: _gone(db, table, column, sessions) for table, column in _OF_SESSIONS}
     if sessions:  # what an earlier push of one of them said may still wait to be swept
-        db.run("DELETE FROM passage WHERE session = ''")
+        db.run("DELETE FROM text_part WHERE session = ''")
     others = {one for table in REFERENCES for one in _digests(db, table, "digest", digests)}
     alone = [digest for digest in digests if digest not in others]
     counts["sent"] = _gone(db, "sent", "digest", alone)
@@ -109,9 +110,10 @@ def tombstone_key(person: str, key: str) -> str:
 
 SEARCHED = {
     "blob": ("digest",), "invitation": ("made_by",), "member": ("person",), "permit": ("project", "subject"),
-    "opening": ("session",), "passage": ("session",), "person": ("id",), "piece": ("session", "digest"),
+    "opening": ("session",), "person": ("id",), "piece": ("session", "digest"),
     "project": ("id",), "request": ("session",), "sent": ("person", "digest"),
     "session": ("id", "project", "person", "state"), "session_page": ("session", "digest"),
+    "session_text": ("session", "digest"), "text_part": ("session",),
     "share": ("address", "owner"), "share_file": ("address", "digest"), "token": ("person",),
 }  # fmt: skip
 """Columns that may hold an id or the digest of a content."""

@@ -24,8 +24,8 @@ _PROJECTS = 500
 """Values that are listed in a statement."""
 
 
-Made = Callable[[Database, str], tuple[str, SqlCondition]]
-"""Whether a filter is of sessions or of passages, and what it asks for."""
+Made = Callable[[Database, str], SqlCondition | frozenset[str]]
+"""What a filter asks of sessions, or the kinds of passages that it asks for."""
 
 
 class ListPage(NamedTuple):
@@ -55,22 +55,33 @@ def visible_to(db: Database, person: Person) -> SqlCondition:
     return one_of("session.project", projects)
 
 
-def filter_conditions(
-    db: Database, filters: Sequence[Filter]
-) -> tuple[list[SqlCondition], list[SqlCondition], list[str]]:
-    """What filters ask of sessions, what of passages, and notes on those that a hub does not know."""
+class FilterConditions(NamedTuple):
+    sessions: list[SqlCondition]
+    kinds: frozenset[str] | None
+    """Of passages; None where nothing is asked of them."""
+    notes: list[str]
+    """On filters that a hub does not know."""
+
+
+def filter_conditions(db: Database, filters: Sequence[Filter]) -> FilterConditions:
     sessions: dict[tuple[str, bool], list[SqlCondition]] = {}
-    passages: dict[tuple[str, bool], list[SqlCondition]] = {}
+    passages: dict[tuple[str, bool], frozenset[str]] = {}
     notes: list[str] = []
     for number, one in enumerate(filters):
         name = "person" if one.name == "by" else one.name
         if name not in _FILTERS:
             notes.append(f"{name}: is not asked of a hub and was left out.")
             continue
-        table, made = _FILTERS[name](db, one.value.strip())
-        key = f"{name}{number}" if name in ("since", "until", "cost") else name
-        (passages if table == "passage" else sessions).setdefault((key, one.excluded), []).append(made)
-    return _alternatives(sessions), _alternatives(passages), notes
+        made = _FILTERS[name](db, one.value.strip())
+        key = f"{name}{number}" if name in ("since", "until", "cost") else name, one.excluded
+        if isinstance(made, frozenset):
+            passages[key] = passages.get(key, frozenset()) | made
+        else:
+            sessions.setdefault(key, []).append(made)
+    kinds = frozenset(KINDS)
+    for (_, excluded), some in passages.items():
+        kinds = kinds - some if excluded else kinds & some
+    return FilterConditions(_alternatives(sessions), kinds if passages else None, notes)
 
 
 def _alternatives(groups: dict[tuple[str, bool], list[SqlCondition]]) -> list[SqlCondition]:
@@ -84,17 +95,17 @@ def after_cursor(after: tuple[int, str] | None) -> list[SqlCondition]:
 
 
 def _like(column: str) -> Made:
-    return lambda _, value: ("session", SqlCondition(f"lower({column}) {_HOLDS}", (sessions_holding(value.lower()),)))
+    return lambda _, value: SqlCondition(f"lower({column}) {_HOLDS}", (sessions_holding(value.lower()),))
 
 
 def _named(table: str) -> Made:
     """By id, by the whole name, or else by a part of it; looked up first, for a database plans better by values."""
     known = f"SELECT id FROM {table} WHERE"  # noqa: S608
 
-    def condition(db: Database, value: str) -> tuple[str, SqlCondition]:
+    def condition(db: Database, value: str) -> SqlCondition:
         found = db.rows(f"{known} id = ? OR lower(name) = ?", value, value.lower())
         found = found or db.rows(f"{known} lower(name) {_HOLDS} LIMIT {_PROJECTS}", sessions_holding(value.lower()))
-        return "session", one_of(f"session.{table}", [id_ for (id_,) in found])
+        return one_of(f"session.{table}", [id_ for (id_,) in found])
 
     return condition
 
@@ -108,27 +119,27 @@ def parse_time(value: str) -> float:
 
 
 def _time(column: str, sign: str) -> Made:
-    return lambda _, value: ("session", SqlCondition(f"{column} {sign} ?", (round(parse_time(value) * 1000),)))
+    return lambda _, value: SqlCondition(f"{column} {sign} ?", (round(parse_time(value) * 1000),))
 
 
-def _kind(_: Database, value: str) -> tuple[str, SqlCondition]:
+def _kind(_: Database, value: str) -> SqlCondition | frozenset[str]:
     if value.lower() in KINDS:
-        return "passage", SqlCondition("passage.kind = ?", (value.lower(),))
-    return "session", SqlCondition("session.kind = ?", (value.lower(),))
+        return frozenset({value.lower()})
+    return SqlCondition("session.kind = ?", (value.lower(),))
 
 
-def _role(_: Database, value: str) -> tuple[str, SqlCondition]:
+def _role(_: Database, value: str) -> frozenset[str]:
     kinds = ROLES.get(value.lower())
     if kinds is None:
         raise BadRequest(f"role:{value} means nothing; it can be {', '.join(ROLES)}.")
-    return "passage", one_of("passage.kind", kinds)
+    return frozenset(kinds)
 
 
-def _cost(_: Database, value: str) -> tuple[str, SqlCondition]:
+def _cost(_: Database, value: str) -> SqlCondition:
     found = _COST.fullmatch(value)
     if found is None:
         raise BadRequest(f"cost:{value} is no amount, such as cost:>1 or cost:<0.5.")
-    return "session", SqlCondition(f"session.cost {found[1] or '>='} ?", (round(float(found[2]) * PICO),))
+    return SqlCondition(f"session.cost {found[1] or '>='} ?", (round(float(found[2]) * PICO),))
 
 
 _FILTERS: dict[str, Made] = {
@@ -137,7 +148,7 @@ _FILTERS: dict[str, Made] = {
     "model": _like("session.models"),
     "branch": _like("session.branch"),
     "title": _like("session.title"),
-    "session": lambda _, value: ("session", SqlCondition(f"session.key {_HOLDS}", (sessions_holding(value)[1:],))),
+    "session": lambda _, value: SqlCondition(f"session.key {_HOLDS}", (sessions_holding(value)[1:],)),
     "since": _time("session.finished", ">="),
     "until": _time("session.finished", "<"),
     "kind": _kind,
@@ -210,7 +221,7 @@ def list_sessions(
     db: Database, person: Person, filters: list[Filter], span: ListPage, project: str = ""
 ) -> SessionPage:
     """Sessions that a person may see; of one project, where its id is given."""
-    sessions, _, _ = filter_conditions(db, filters)
+    sessions = filter_conditions(db, filters).sessions
     within = [SqlCondition("session.project = ?", (project,))] if project else [visible_to(db, person)]
     where = all_of([*within, *sessions, *after_cursor(span.after)])
     found = session_rows(db, where, span.most + 1)
@@ -245,14 +256,18 @@ def with_own_figures(db: Database, person: Person, sessions: list[SessionFacts])
     return [_without(facts, *copied[facts.id]) if facts.id in copied else facts for facts in sessions]
 
 
-def found_here(db: Database, person: Person) -> SqlCondition:
-    """Passages, of a session called `mine`, that were not copied from one that the person may see."""
-    seen = visible_to(db, person)
+def copied_lines(db: Database, person: Person, sessions: Sequence[str]) -> dict[str, frozenset[int]]:
+    """The lines of sessions whose turns were copied from one that the person may see: they are found there."""
+    seen, these = visible_to(db, person), one_of("own.session", sessions)
     sql = (
-        "SELECT 1 FROM opening JOIN session ON session.id = opening.session WHERE opening.line = passage.line"  # noqa: S608
-        f" AND opening.session <> passage.session AND {seen.sql} AND {_EARLIER}"
+        "SELECT own.session, own.line FROM opening AS own JOIN session AS mine ON mine.id = own.session"  # noqa: S608
+        f" WHERE {these.sql} AND EXISTS (SELECT 1 FROM opening JOIN session ON session.id = opening.session"
+        f" WHERE opening.line = own.line AND opening.session <> own.session AND {seen.sql} AND {_EARLIER})"
     )
-    return SqlCondition(f"(passage.line = 0 OR NOT EXISTS ({sql}))", seen.values)
+    found: dict[str, set[int]] = {}
+    for session, line in db.rows(sql, *these.values, *seen.values):
+        found.setdefault(session, set()).add(line)
+    return {session: frozenset(lines) for session, lines in found.items()}
 
 
 def _without(facts: SessionFacts, whole: int, rest: int, tokens: int, unpriced: int, unfinished: int) -> SessionFacts:

@@ -14,7 +14,8 @@ from unspool.figures import Figures, all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
-from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
+from unspool.hub.store.schema import MOST_CHARACTERS
+from unspool.hub.store.texts import KnownParts, SessionPassage, TextPart, make_texts
 from unspool.hub.web.render import HOME, OWN, WAYS, render
 from unspool.hub_client.prepare import pushed_log
 from unspool.model import Agent, Session, ToolCall
@@ -88,17 +89,6 @@ class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
     """Picodollars at list prices, of the requests whose price is known."""
 
 
-class PassageRow(NamedTuple):
-    turn: int
-    kind: str
-    link: str
-    body: str
-    line: int
-    """The line that its turn begins with, by 64 bits of its id; 0 for titles and subagents."""
-    words: str
-    """As PostgreSQL wants them; empty for SQLite, which cuts texts itself."""
-
-
 class RequestRow(NamedTuple):
     identity: str
     day: str
@@ -150,8 +140,8 @@ def _first_prompt(rows: SessionRows) -> str:
     return next((_short(doc[-1].strip()) for doc in own if KINDS[doc[1]] == "prompt"), "")
 
 
-def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect: str) -> Iterator[PassageRow]:
-    """Every text, cut where it is too long for one place in a database."""
+def passages(rows: SessionRows, session: Session, addresses: Addresses) -> Iterator[SessionPassage]:
+    """Every text, cut where it is too long to be read at once."""
     links = _links(session, addresses)
     for log in rows.logs:
         for turn, kind, place, _, _, text in log.docs:
@@ -162,9 +152,7 @@ def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect:
             link = INDEX if titled else links.get((log.agent, place)) or usual
             body = plain_text(text)
             for at in range(0, len(body), MOST_CHARACTERS):
-                some = body[at : at + MOST_CHARACTERS]
-                words = text_vector(some) if dialect == "postgresql" else ""
-                yield PassageRow(number, KINDS[kind], link, some, line, words)
+                yield SessionPassage(number, KINDS[kind], link, line, body[at : at + MOST_CHARACTERS])
 
 
 def requests(rows: SessionRows) -> Iterator[RequestRow]:
@@ -225,10 +213,19 @@ _ROOT = "../../"
 class MadeSession(NamedTuple):
     facts: SessionColumns
     pages: tuple[MadeFile, ...]
+    texts: MadeFile | None
+    """Its texts for search; None where it has none."""
+
+    @property
+    def contents(self) -> tuple[MadeFile, ...]:
+        return (*self.pages, self.texts) if self.texts else self.pages
 
 
-def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy | None) -> MadeSession:
-    """Everything of a session whose files lie in a folder, for a database; PolicyViolation where it is kept out."""
+def make_session(folder: Path, key: str, known: KnownParts, policy: RedactionPolicy | None) -> MadeSession:
+    """Everything of a session whose files lie in a folder, for a database that has some parts of its texts already.
+
+    PolicyViolation where it is kept out.
+    """
     found = _found(folder, key)
     if any(is_packed(name, path) for name, path in _files(folder / SENT)):
         raise BadRequest("A log is packed; send plain lines.")
@@ -241,10 +238,12 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
         raise BadRequest("The log cannot be read.")
     session = without_paths(library.open(found))
     addresses = Addresses(session, _OPTIONS)
-    _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
+    texts, parts = make_texts(passages(rows, session, addresses), folder / MADE / "texts", known)
+    _write(folder / MADE / TextPart.__name__, parts)
     _write(folder / MADE / RequestRow.__name__, requests(rows))
     counted = figures(session, library.prices)
-    return MadeSession(session_columns(rows, counted), tuple(_pages(session, counted, library.prices, folder / MADE)))
+    pages = tuple(_pages(session, counted, library.prices, folder / MADE))
+    return MadeSession(session_columns(rows, counted), pages, texts)
 
 
 def bundle_push(folder: Path, key: str) -> Path:
@@ -292,7 +291,7 @@ def _write(path: Path, rows: Iterable[NamedTuple]) -> None:
 
 
 def read_rows(folder: Path, kind: type[_Made]) -> Iterator[_Made]:
-    """The passages or the requests of a session that was made in a folder."""
+    """The parts of texts or the requests of a session that was made in a folder."""
     decoder = msgspec.json.Decoder(kind)
     with (folder / MADE / kind.__name__).open("rb") as file:
         for line in file:

@@ -17,10 +17,11 @@ from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json, request_body
 from unspool.hub.sessions import listing, session_store
 from unspool.hub.sessions.listing import parse_page, story
-from unspool.hub.sessions.process_push import PassageRow, make_session, read_rows
+from unspool.hub.sessions.process_push import make_session
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import usage
 from unspool.hub.store.database import find_id
+from unspool.hub.store.texts import texts_of
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import LOG, MANIFEST, PACKED, Digest, PushManifest
 from unspool.site.build.manifest import fingerprint
@@ -104,7 +105,7 @@ def get_story(request: Request) -> Response:
 def search_sessions(request: Request) -> Response:
     given = request.query_params
     part = parse_page(given.get("after", ""), given.get("limit", ""), 20)
-    return json_response(search(hub(request).store.db, person(request), given.get("q", "")[:_LONGEST], part))
+    return json_response(search(hub(request).store, person(request), given.get("q", "")[:_LONGEST], part))
 
 
 def get_usage(request: Request) -> Response:
@@ -153,15 +154,15 @@ def _remake_pages(here: Hub, session: str) -> None:
     key, state, _ = row
     with scratch_folder() as folder:
         session_store.assemble_session(here.store, session, folder)
-        made = worker_pool().run(make_session, folder, key, db.dialect, None)
-        for page in made.pages:
-            blobs.keep_file(page)
+        made = worker_pool().run(make_session, folder, key, {}, None)
+        session_store.keep_made(here.store, made)
+        former = texts_of(db, session)
         with db.transaction():
             db.alone(f"session {session}")
-            if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made.pages):
+            if session_store.state_of(db, session) == state and blobs.held(one.digest for one in made.contents):
                 db.run("DELETE FROM session_page WHERE session = ?", session)
                 session_store.write_pages(db, session, made.pages)
-                session_store.write_passages(db, session, read_rows(folder, PassageRow))
+                session_store.write_made_texts(db, session, made, folder)
                 names = (
                     "errors",
                     "refused",
@@ -176,6 +177,7 @@ def _remake_pages(here: Hub, session: str) -> None:
                 columns = ", ".join(f"{name} = ?" for name in ("made", "asked", *names))
                 values: list[str | int] = [made.facts.asked, *(int(getattr(made.facts, name)) for name in names)]
                 db.run(f"UPDATE session SET {columns} WHERE id = ?", fingerprint(), *values, session)  # noqa: S608
+    blobs.drop(former)
 
 
 _LINES = "application/x-ndjson"

@@ -1,9 +1,8 @@
 """Pushed sessions: a push taken in, pieces first and then the session in one step; their rows, files and pages."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,10 +17,11 @@ from unspool.hub.people.rate_limit import count_bytes
 from unspool.hub.people.users import Person, bytes_allowed
 from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub
-from unspool.hub.sessions.process_push import SENT, MadeSession, PassageRow, RequestRow, make_session, read_rows
+from unspool.hub.sessions.process_push import SENT, MadeSession, RequestRow, make_session, read_rows
 from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value, batches, placeholders
+from unspool.hub.store.texts import TextPart, ensure_month, known_parts, month_of, texts_of, write_texts
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
 from unspool.site.build.manifest import fingerprint
@@ -99,59 +99,6 @@ def total_size(files: Mapping[str, tuple[FilePiece, ...]]) -> int:
 
 
 _AT_ONCE = 500
-_KNOWN = "SELECT id, turn, kind, link, body, line FROM passage WHERE session = ? ORDER BY id"
-_PUT = {
-    "sqlite": "INSERT INTO passage(session, turn, kind, link, body, line) VALUES(?, ?, ?, ?, ?, ?)",
-    "postgresql": (
-        "INSERT INTO passage(session, turn, kind, link, body, line, words) VALUES(?, ?, ?, ?, ?, ?, ?::tsvector)"
-    ),
-}
-
-_GONE = {"sqlite": "UPDATE passage SET session = '' WHERE id = ?", "postgresql": "DELETE FROM passage WHERE id = ?"}
-
-
-def write_passages(db: Database, session: str, passages: Iterable[PassageRow]) -> None:
-    """Have a session hold these passages and no others, inside the caller's transaction.
-
-    Full text is slow at taking out what it once took in, and most pushes only add to a session.
-    """
-    known: dict[bytes, list[int]] = {}
-    for number, *passage in db.rows(_KNOWN, session):
-        known.setdefault(_digest(*passage), []).append(number)
-    execute_batches(db, _PUT[db.dialect], _fresh(db, session, passages, known))
-    execute_batches(db, _GONE[db.dialect], [(number,) for numbers in known.values() for number in numbers])
-    db.run("DELETE FROM opening WHERE session = ?", session)
-    db.run(
-        "INSERT INTO opening(session, line) SELECT DISTINCT session, line FROM passage WHERE session = ? AND line <> 0",
-        session,
-    )
-
-
-def sweep_passages(db: Database, seconds: float = 0.5) -> int:
-    """Take out passages that are of no session any more, for about so long; how many went.
-
-    SQLite leaves nothing of a passage in its full text, which takes it a while: so it is done in small steps, between
-    which others write.
-    """
-    until, count = time.monotonic() + seconds, 0
-    while time.monotonic() < until and (found := db.row("SELECT id FROM passage WHERE session = '' LIMIT 1")):
-        count += db.run("DELETE FROM passage WHERE id = ?", *found)
-    return count
-
-
-def _fresh(
-    db: Database, session: str, passages: Iterable[PassageRow], known: dict[bytes, list[int]]
-) -> Iterator[Sequence[Value]]:
-    """The passages that are not known; those that are get taken from what is known."""
-    for one in passages:
-        if numbers := known.get(_digest(one.turn, one.kind, one.link, one.body, one.line)):
-            numbers.pop(0)
-        else:
-            yield (session, *one) if db.dialect == "postgresql" else (session, *one[:-1])
-
-
-def _digest(turn: int, kind: str, link: str, body: str, line: int) -> bytes:
-    return blake2b(f"{turn} {line} {kind} {link} {body}".encode(errors="replace"), digest_size=16).digest()
 
 
 def execute_batches(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -201,8 +148,13 @@ def write_session(db: Database, row: PushedRow, made: MadeSession, files: Files,
     pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
     write_pages(db, row.id, made.pages)
-    write_passages(db, row.id, read_rows(folder, PassageRow))
+    write_made_texts(db, row.id, made, folder)
     _requests(db, row.id, folder)
+
+
+def write_made_texts(db: Database, session: str, made: MadeSession, folder: Path) -> None:
+    digest = made.texts.digest if made.texts else ""
+    write_texts(db, session, digest, list(read_rows(folder, TextPart)), made.facts.finished or 0)
 
 
 def write_pages(db: Database, session: str, made: Sequence[MadeFile]) -> None:
@@ -357,26 +309,38 @@ def _taken(hub: Hub, row: PushedRow, manifest: PushManifest, before: str) -> Pus
         for file in manifest.files:
             assemble_file(blobs, file.pieces, folder / SENT / file.name)
         try:
-            made = worker_pool().run(make_session, folder, manifest.key, hub.store.db.dialect, policy)
+            known, former = known_parts(hub.store.db, row.id), texts_of(hub.store.db, row.id)
+            made = worker_pool().run(make_session, folder, manifest.key, known, policy)
         except PolicyViolation:
             for digest in {piece.digest for piece in manifest.pieces()}:  # what was refused is not kept
                 blobs.drop(digest)
             raise
-        for page in made.pages:
-            blobs.keep_file(page)
-        return _committed(hub, row, before, (made, files, folder))
+        keep_made(hub.store, made)
+        done = _committed(hub, row, (before, known), (made, files, folder))
+    blobs.drop(former)  # nothing of what it said before is left, once nobody refers to it
+    return done
 
 
-def _committed(hub: Hub, row: PushedRow, before: str, what: tuple[MadeSession, Files, Path]) -> PushOutcome | None:
+def keep_made(store: Store, made: MadeSession) -> None:
+    """Put the contents of a session into the object store, and have room in the database for what refers to them."""
+    for content in made.contents:
+        store.blobs.keep_file(content)
+    ensure_month(store.db, month_of(made.facts.finished or 0))
+
+
+def _committed(
+    hub: Hub, row: PushedRow, before: tuple[str, dict[int, str]], what: tuple[MadeSession, Files, Path]
+) -> PushOutcome | None:
     db = hub.store.db
     with db.transaction():
         db.alone(f"session {row.id}")
-        if state_of(db, row.id) != before:
+        if (state_of(db, row.id), known_parts(db, row.id)) != before:
             return None
         db.alone(f"hold session {row.id}")  # whoever erases it waits, or is waited for
         _not_erased(db, row.person, row.key)
         made, files, folder = what
-        contents = {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}
+        pieces = {piece.digest for parts in files.values() for piece in parts}
+        contents = pieces | {content.digest for content in made.contents}
         if not hub.store.blobs.held(contents):
             return None
         write_session(db, row, made, files, folder)

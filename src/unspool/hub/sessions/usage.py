@@ -115,7 +115,7 @@ def usage(db: Database, person: Person, by: str, filters: list[Filter]) -> HubUs
 def sessions_begun(db: Database, person: Person, by: str, filters: list[Filter]) -> dict[str, int]:
     """How many sessions that a person may see began in each day, week or month; not told of those without a time."""
     rest = [one for one in filters if one.name not in _SIGNS]
-    conditions = [visible_to(db, person), *filter_conditions(db, rest)[0]]
+    conditions = [visible_to(db, person), *filter_conditions(db, rest).sessions]
     for one in filters:
         if one.name in _SIGNS:
             sign, time = _SIGNS[one.name], round(parse_time(one.value) * 1000)
@@ -134,7 +134,7 @@ def sessions_begun(db: Database, person: Person, by: str, filters: list[Filter])
 def _conditions(db: Database, filters: list[Filter]) -> list[SqlCondition]:
     """What filters ask of sessions, and of the days and models of requests."""
     rest = [one for one in filters if one.name not in (*_SIGNS, "model")]
-    conditions = filter_conditions(db, rest)[0]
+    conditions = filter_conditions(db, rest).sessions
     for one in filters:
         if one.name in _SIGNS:
             day = local_time(parse_time(one.value), UTC).date().isoformat()

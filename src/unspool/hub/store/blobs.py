@@ -33,6 +33,9 @@ class Objects(Protocol):
     def get(self, key: str) -> Iterator[bytes]:
         """What is kept, piece by piece; NotFound before the first piece where there is nothing."""
 
+    def get_part(self, key: str, start: int, size: int) -> bytes:
+        """So many bytes from a place on, fewer where it ends before; NotFound where there is nothing."""
+
     def size(self, key: str) -> int | None:
         """How large it is; None where there is nothing."""
 
@@ -84,8 +87,11 @@ def _of_gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _of_zstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Of one frame, or of several that follow each other."""
     source = cast("IO[bytes]", _Pieces(piece for piece in pieces if piece))
-    yield from zstandard.ZstdDecompressor().read_to_iter(source, write_size=CHUNK)
+    reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+    while made := reader.read(CHUNK):
+        yield made
 
 
 class _Pieces:
@@ -111,7 +117,7 @@ DAY = 24 * HOUR
 PREFIX = "blobs/"
 AUDIT_MARK = "audit/head"
 """The key of the object by which it shows when the audit log was cut."""
-REFERENCES = ("share_file", "session_page", "piece")
+REFERENCES = ("share_file", "session_page", "piece", "session_text")
 """The tables whose `digest` keeps a content."""
 UNREFERRED = " AND ".join(
     f"NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.digest = blob.digest)"  # noqa: S608
@@ -278,6 +284,17 @@ class FolderObjects(Objects):
         except FileNotFoundError:
             raise NotFound(f"There is no object {key}.") from None
         return _pieces(number)
+
+    def get_part(self, key: str, start: int, size: int) -> bytes:
+        try:
+            with _as_hub_errors(), self._opened(key) as file:
+                file.seek(start)
+                return file.read(size)
+        except FileNotFoundError:
+            raise NotFound(f"There is no object {key}.") from None
+
+    def _opened(self, key: str) -> IO[bytes]:
+        return os.fdopen(os.open(self._folder / key, os.O_RDONLY | _NO_LINK), "rb", buffering=0)
 
     def size(self, key: str) -> int | None:
         with suppress(FileNotFoundError), _as_hub_errors():

@@ -1,5 +1,6 @@
 """A hub's database and object store by address, brought to this version."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from unspool.errors import NotFound, UsageProblem
 from unspool.hub.store.blobs import Blobs, FolderObjects, Objects
 from unspool.hub.store.database import Database, Sqlite, get_setting
 from unspool.hub.store.schema import MARK, migrate, schema_version
+from unspool.hub.store.texts import Say, move_old_passages
 
 DATABASE, FOLDER = "hub.db", "objects"
 
@@ -29,8 +31,14 @@ class StorePlace(NamedTuple):
     """s3://bucket/prefix?endpoint=…; empty for a folder in the folder."""
 
 
-def open_store(place: StorePlace, *, unfinished: bool = False, new: bool = True) -> Store:
+def _say_on_stderr(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def open_store(place: StorePlace, *, unfinished: bool = False, new: bool = True, say: Say = _say_on_stderr) -> Store:
     """A store, whose tables are made or brought to this version; the database and the objects are the caller's.
+
+    What that takes long for is told to `say`.
 
     A copy that was begun and not finished is opened only for those who go on with it. Unless it may be `new`, NotFound
     where there is no hub.
@@ -46,8 +54,10 @@ def open_store(place: StorePlace, *, unfinished: bool = False, new: bool = True)
         migrate(db)
         if not unfinished and get_setting(db, MARK) is not None:
             raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
+        blobs = Blobs(db, objects)
+        move_old_passages(db, blobs, say)
         otherwise.pop_all()
-    return Store(db, objects, Blobs(db, objects))
+    return Store(db, objects, blobs)
 
 
 def _open_postgres(address: str) -> Database:

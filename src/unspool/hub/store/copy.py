@@ -15,17 +15,20 @@ from unspool.files import write_atomically
 from unspool.hub.store.blobs import AUDIT_MARK, Blob
 from unspool.hub.store.connect import DATABASE, Store, StorePlace, open_store
 from unspool.hub.store.database import Database, Row, get_setting
-from unspool.hub.store.schema import MARK, text_vector, without_timeout
+from unspool.hub.store.schema import MARK, without_timeout
+from unspool.hub.store.texts import ensure_month, insert_parts
 from unspool.hub.store.verify import content_fault, digest_parts, kept_contents, object_keys
 
 _COLUMNS = {
     "sqlite": "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns"
     " WHERE tables.type = 'table' AND tables.name NOT LIKE 'words%' AND tables.name NOT LIKE 'sqlite%'",
     "postgresql": "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema()",
+    " WHERE table_schema = current_schema() AND table_name NOT LIKE 'text_part_%'",
 }
-_MADE = {("passage", "id"), ("passage", "words")}
-_ORDER = {"passage": " ORDER BY id"}  # those of a session are found in the order they were put
+_PARTS = "text_part"
+_OF_PARTS = ("session", "number", "month", "place", "size", "mark", "kinds", "words")
+"""Their columns, in the order that `insert_parts` wants them."""
+_WORDS = {"sqlite": "words", "postgresql": "array_to_string(tsvector_to_array(words), ' ')"}
 _LOT = 500
 _ROUND = 2**128
 
@@ -45,28 +48,36 @@ class TableSum(NamedTuple):
 def tables(db: Database) -> list[CopiedTable]:
     found: dict[str, list[str]] = {}
     for table, column in sorted(db.rows(_COLUMNS[db.dialect])):
-        if (table, column) not in _MADE:
-            found.setdefault(table, []).append(column)
+        found.setdefault(table, []).append(column)
+    found[_PARTS] = list(_OF_PARTS)
     return [CopiedTable(name, tuple(columns)) for name, columns in found.items()]
 
 
 def rows(db: Database, table: CopiedTable) -> Iterator[Row]:
     """The rows of a table, in a snapshot or a transaction; the mark of a copy is none of them."""
     mine = f" WHERE key <> '{MARK}'" if table.name == "setting" else ""
-    order = _ORDER.get(table.name, "")
-    return db.each(f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}{order}")  # noqa: S608  our own names
+    if table.name == _PARTS:
+        return _parts(db)
+    return db.each(f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}")  # noqa: S608  our own names
+
+
+def _parts(db: Database) -> Iterator[Row]:
+    """Parts whose words are in one order on every database; those of a session lie together."""
+    names = ", ".join((*_OF_PARTS[:-1], _WORDS[db.dialect]))
+    for *rest, words in db.each(f"SELECT {names} FROM text_part ORDER BY session, number"):  # noqa: S608
+        yield (*rest, " ".join(sorted({*words.split()})))
 
 
 def insert_rows(db: Database, table: CopiedTable, found: Iterable[Row]) -> None:
-    names, marks = list(table.columns), ["?"] * len(table.columns)
-    indexed = table.name == "passage" and db.dialect == "postgresql"
-    if indexed:
-        names, marks = [*names, "words"], [*marks, "?::tsvector"]
-    sql = f"INSERT INTO {table.name}({', '.join(names)}) VALUES({', '.join(marks)})"
-    body = table.columns.index("body") if indexed else -1
+    sql = f"INSERT INTO {table.name}({', '.join(table.columns)}) VALUES({', '.join('?' * len(table.columns))})"
     rest = iter(found)
     while lot := list(islice(rest, _LOT)):
-        db.many(sql, [(*row, text_vector(row[body])) for row in lot] if indexed else lot)
+        if table.name == _PARTS:
+            for month in {row[_OF_PARTS.index("month")] for row in lot}:
+                ensure_month(db, month)
+            insert_parts(db, lot)
+        else:
+            db.many(sql, lot)
 
 
 def is_empty(db: Database) -> bool:

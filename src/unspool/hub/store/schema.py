@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -11,34 +12,36 @@ from unspool.hub.store.database import Database, get_setting, set_setting
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2")
 MOST_CHARACTERS = 32_000
-"""Of one passage: no text so long has more words than PostgreSQL tells the places of."""
-_POSITIONS = 255
-"""Places of one word that are kept."""
-_LONGEST = 2000
-"""Bytes of a word; PostgreSQL keeps no longer ones."""
-_LAST = 16_383
+"""Of one passage."""
+_ASCII = bytes(range(128))
+_FOLDED = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 
 _local = threading.local()
 
 
 def split_words(text: str) -> list[str]:
+    if text.isascii() or _is_plain_but_for_signs(text):
+        return text.encode("ascii", "replace").translate(_FOLDED).decode().split()
+    return _tokenized(text)
+
+
+def _is_plain_but_for_signs(text: str) -> bool:
+    """Whether all that is not ASCII stands between words, as dashes and ticks do: then cutting is quick."""
+    rest = text.encode("utf-8", "replace").translate(None, _ASCII).decode()
+    return all(map(_separates, set(rest)))
+
+
+@lru_cache(65_536)
+def _separates(sign: str) -> bool:
+    return _tokenized(f"a{sign}b") == ["a", "b"]
+
+
+def _tokenized(text: str) -> list[str]:
     cut = getattr(_local, "cut", None)
     if cut is None:
         cut = _local.cut = _tokenizer()
     found: list[str] = cut(text)
     return found
-
-
-def text_vector(text: str) -> str:
-    """The words of a text and where they stand, as PostgreSQL reads a tsvector."""
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(split_words(text), 1):
-        places.setdefault(word, []).append(min(place, _LAST))
-    return " ".join(
-        f"{quote_word(word)}:{','.join(map(str, found[:_POSITIONS]))}"
-        for word, found in places.items()
-        if len(word.encode(errors="replace")) <= _LONGEST
-    )
 
 
 def quote_word(word: str) -> str:
@@ -205,8 +208,7 @@ CREATE INDEX passage_session ON passage(session);
 CREATE INDEX passage_words ON passage USING gin(words);
 """,
 }
-"""Full text, which each database does in its own route. `link` is the page and anchor of a passage below its session;
-`words` of PostgreSQL is what `words.vector` makes of the body."""
+"""The texts of sessions and their full text as they were until texts moved to the object store (`texts`)."""
 
 MARK = "copying"
 """The setting of a hub that is being made as a copy of another one, and is none yet."""
@@ -263,6 +265,49 @@ UPDATE session SET asked = coalesce((SELECT substr(passage.body, 1, 300) FROM pa
 CREATE INDEX share_created ON share(created);
 """
 
+_TEXTS = """
+-- The texts of sessions lie in the object store, a content each; `month` is where their parts are.
+CREATE TABLE session_text(session TEXT PRIMARY KEY, digest TEXT NOT NULL, month BIGINT NOT NULL);
+CREATE INDEX session_text_digest ON session_text(digest);
+"""
+_PARTS = {
+    "sqlite": """
+-- A part of a session's texts: where its frame lies in the content, a digest of it, a bit for each kind of passage, and
+-- its different words. They are cut already, so that full text has only spaces to mind.
+CREATE TABLE text_part(
+  id INTEGER PRIMARY KEY, session TEXT NOT NULL, number BIGINT NOT NULL, month BIGINT NOT NULL, place BIGINT NOT NULL,
+  size BIGINT NOT NULL, mark TEXT NOT NULL, kinds BIGINT NOT NULL, words TEXT NOT NULL
+);
+CREATE INDEX text_part_session ON text_part(session, number);
+CREATE VIRTUAL TABLE words_of_part USING fts5(
+  words, content='text_part', content_rowid='id', detail='none', columnsize=0, tokenize='ascii'
+);
+INSERT INTO words_of_part(words_of_part, rank) VALUES('secure-delete', 1);
+CREATE TRIGGER text_part_in AFTER INSERT ON text_part BEGIN
+  INSERT INTO words_of_part(rowid, words) VALUES(new.id, new.words);
+END;
+CREATE TRIGGER text_part_out AFTER DELETE ON text_part BEGIN
+  INSERT INTO words_of_part(words_of_part, rowid, words) VALUES('delete', old.id, old.words);
+END;
+DROP TRIGGER passage_in;
+DROP TRIGGER passage_out;
+DROP TABLE words;
+""",
+    "postgresql": """
+-- A part of a session's texts: where its frame lies in the content, a digest of it, a bit for each kind of passage, and
+-- its different words. A month has a partition from the first session of it on; without a time they are in the last.
+CREATE TABLE text_part(
+  session TEXT NOT NULL, number BIGINT NOT NULL, month BIGINT NOT NULL, place BIGINT NOT NULL, size BIGINT NOT NULL,
+  mark TEXT NOT NULL, kinds BIGINT NOT NULL, words TSVECTOR NOT NULL
+) PARTITION BY RANGE(month);
+CREATE INDEX text_part_session ON text_part(session, number);
+CREATE INDEX text_part_words ON text_part USING gin(words) WITH (fastupdate = off);
+CREATE TABLE text_part_other PARTITION OF text_part DEFAULT;
+DROP INDEX passage_words;
+""",
+}
+"""Full text, which each database does in its own route."""
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
@@ -271,19 +316,32 @@ STEPS: tuple[dict[str, str], ...] = (
     dict.fromkeys(_WORDS, _ENDS),
     dict.fromkeys(_WORDS, _HISTORY),
     dict.fromkeys(_WORDS, _WORK),
+    {name: _TEXTS + parts for name, parts in _PARTS.items()},
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
 
 def schema_version(db: Database) -> int:
     """The version of the tables; 0 where there are none."""
+    return int(get_setting(db, "version") or 0) if table_exists(db, "setting") else 0
+
+
+def table_exists(db: Database, name: str) -> bool:
     there = {
-        "sqlite": "SELECT 1 FROM sqlite_master WHERE name = 'setting'",
-        "postgresql": "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'setting'",
+        "sqlite": "SELECT 1 FROM sqlite_master WHERE name = ?",
+        "postgresql": "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?",
     }[db.dialect]
-    if db.row(there) is None:
-        return 0
-    return int(get_setting(db, "version") or 0)
+    return db.row(there, name) is not None
+
+
+def drop_moved_passages(db: Database) -> None:
+    """Inside a transaction: have no table any more of the texts that have all moved to the object store."""
+    if (
+        table_exists(db, "passage")
+        and table_exists(db, "text_part")
+        and db.row("SELECT 1 FROM passage WHERE session <> '' LIMIT 1") is None
+    ):
+        db.script("DROP TABLE passage")
 
 
 def without_timeout(db: Database) -> None:
@@ -309,4 +367,5 @@ def migrate(db: Database) -> int:
             db.script(step[db.dialect])
         if was < len(STEPS):
             set_setting(db, "version", str(len(STEPS)))
+            drop_moved_passages(db)
     return was

@@ -179,8 +179,8 @@ def search_page(request: Request) -> Response:
     text, after = request.query_params.get("q", "").strip()[:1000], request.query_params.get("after", "")
     found, wrong = None, ""
     if text:
-        db, who = hub(request).store.db, person(request)
-        found, wrong = _attempt(lambda: search(db, who, text, parse_page(after, "", _FOUND)))
+        store, who = hub(request).store, person(request)
+        found, wrong = _attempt(lambda: search(store, who, text, parse_page(after, "", _FOUND)))
     more = f"/search?{query_of({'q': text}, after=found.next)}" if found and found.next else ""
     return page(request, "Search", "search.html", text=text, found=found, wrong=wrong, more=more, pieces=snippet_pieces)
 
