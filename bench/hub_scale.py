@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from bench import hub_bytes
 from tests.hub.servers import Postgresql, postgresql_programs
+from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
 from unspool.hub.sessions.listing import ListPage, list_sessions
 from unspool.hub.sessions.search import search
@@ -155,7 +156,10 @@ def questions(store: Store, rng: random.Random, told: Told) -> dict[str, Callabl
     db = store.db
 
     def found(person: Person, text: str) -> object:
-        return search(store, person, text, ListPage(None, 20))
+        try:
+            return search(store, person, text, ListPage(None, 20))
+        except BadRequest:  # it takes too long, which the time shows
+            return None
 
     def word(first: int, last: int) -> str:
         return told.word(rng, first, last)
