@@ -13,6 +13,7 @@ from tests.lake.lakes import TERMS, asked, contents, files_of, manifest_of, writ
 from tests.lake.test_write import session
 from tests.waiting import until
 from unspool.demo import write_demo
+from unspool.errors import Unreadable
 from unspool.lake import write
 from unspool.lake.group import GroupTask, LogTask, write_group
 from unspool.lake.manifest import verify_lake
@@ -127,3 +128,12 @@ def test_a_node_that_is_removed_in_the_middle_is_not_missed(
     verified = verify_lake(FolderStorage(lake), manifest_of(lake))
     assert verified.damaged == []
     assert files_of(lake) >= manifest_of(lake).paths
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    with (
+        mock.patch.object(ray, "is_initialized", return_value=False),
+        pytest.raises(Unreadable, match="nobody answers"),
+        ray_runner("127.0.0.1:1"),
+    ):
+        pass

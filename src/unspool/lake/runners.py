@@ -5,7 +5,9 @@ back. A task may be done twice, and then only one of its results counts.
 """
 
 import logging
+import os
 import secrets
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -17,6 +19,8 @@ from unspool.workers import without_interrupts, worker_pool
 
 _RETRIES = 3
 """How often a task is begun again whose process or machine died, before it is made smaller."""
+_PATIENCE = 20.0
+"""Seconds that a cluster has to answer in."""
 _AHEAD = 2
 """Tasks that are handed out for every core: the others wait here, and not in the cluster's memory."""
 
@@ -81,6 +85,7 @@ def ray_runner(address: str = "") -> Iterator[TaskRunner]:
         raise UsageProblem("This needs Ray: pip install 'unspool[ray]'") from None
     ours = not ray.is_initialized()
     if ours:
+        _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
         try:
             ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -91,6 +96,16 @@ def ray_runner(address: str = "") -> Iterator[TaskRunner]:
     finally:
         if ours:
             ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Unreadable where nobody listens at host:port; Ray itself would try for a very long time."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+        except (OSError, OverflowError):
+            raise Unreadable(f"The Ray cluster cannot be reached: nobody answers at {address}.") from None
 
 
 class _RayRunner:
