@@ -12,6 +12,7 @@ from unspool.hub.people.projects import Right
 from unspool.hub.people.users import ANYBODY, Person
 from unspool.hub.routes import HubSettings
 from unspool.hub.store.connect import Store
+from unspool.hub.store.texts import PartPlace, read_parts
 from unspool.hub_client import client as http
 from unspool.hub_client.login import HubEntry, parse_address
 from unspool.hub_client.push import Pusher, PushMemory, PushResult, PushTask
@@ -110,3 +111,25 @@ def team(store: Store, terms: HubSettings = HubSettings()) -> Iterator[Team]:  #
     """A hub that runs, with nobody in it."""
     with running(store, terms) as client:
         yield Team(store, client)
+
+
+def passages(machine: Machine) -> list[tuple[object, ...]]:
+    """What is kept for search of somebody's sessions, as the object store has it."""
+    sql = (
+        "SELECT blob.key, number, place, text_part.size, kinds FROM text_part JOIN session ON session.id ="
+        " text_part.session JOIN session_text ON session_text.session = session.id"
+        " JOIN blob ON blob.digest = session_text.digest WHERE session.person = ?"
+    )
+    store = machine.member.store
+    return [
+        (one.turn, one.kind, one.link, one.body)
+        for key, *part in store.db.rows(sql, machine.member.id)
+        for one in read_parts(store.objects, key, [PartPlace(*part)])[part[0]]
+    ]
+
+
+def kept_texts(machine: Machine) -> bytes:
+    """All texts for search that the object store has, of whichever push."""
+    store = machine.member.store
+    contents = [b"".join(store.blobs.read(digest)) for (digest,) in store.db.rows("SELECT digest FROM blob")]
+    return b"".join(data for data in contents if data.startswith(b"[["))

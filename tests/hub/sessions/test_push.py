@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from tests.hub.running import Answer
-from tests.hub.sessions.team import CWD, Machine, Team
+from tests.hub.sessions.team import CWD, Machine, Team, kept_texts, passages
 from tests.log_builder.builder import LogBuilder
 from tests.share import made
 from unspool.demo import write_demo
@@ -20,7 +20,7 @@ from unspool.hub.people import erasure, holds, users
 from unspool.hub.people.users import Person
 from unspool.hub.sessions import session_store
 from unspool.hub.store.blobs import Blobs
-from unspool.hub.store.texts import PartPlace, read_parts, sweep_parts
+from unspool.hub.store.texts import sweep_parts
 from unspool.hub_client import client
 from unspool.hub_client.manifest import FilePiece, ManifestFile, file_pieces, make_manifest
 from unspool.hub_client.prepare import PushRedaction, prepare_push
@@ -111,28 +111,6 @@ def test_a_session_that_grew_is_found_as_if_it_had_come_whole(crew: Team, tmp_pa
     found = [machine.member.get("/api/search?q=third&limit=1").json["found"] for machine in (grown, whole)]
     assert found[0]
     assert found[0][0]["hits"][0]["snippet"] == found[1][0]["hits"][0]["snippet"]
-
-
-def passages(machine: Machine) -> list[tuple[object, ...]]:
-    """What is kept for search of somebody's sessions, as the object store has it."""
-    sql = (
-        "SELECT blob.key, number, place, text_part.size, kinds FROM text_part JOIN session ON session.id ="
-        " text_part.session JOIN session_text ON session_text.session = session.id"
-        " JOIN blob ON blob.digest = session_text.digest WHERE session.person = ?"
-    )
-    store = machine.member.store
-    return [
-        (one.turn, one.kind, one.link, one.body)
-        for key, *part in store.db.rows(sql, machine.member.id)
-        for one in read_parts(store.objects, key, [PartPlace(*part)])[part[0]]
-    ]
-
-
-def kept_texts(machine: Machine) -> bytes:
-    """All texts for search that the object store has, of whichever push."""
-    store = machine.member.store
-    contents = [b"".join(store.blobs.read(digest)) for (digest,) in store.db.rows("SELECT digest FROM blob")]
-    return b"".join(data for data in contents if data.startswith(b"[["))
 
 
 def test_placeholders_are_the_same_in_every_push_and_tell_nothing(machine: Machine, tmp_path: Path) -> None:
