@@ -228,9 +228,21 @@ class HubFiles(NamedTuple):
             yield LentLog(log, f"{folder / SENT}{os.sep}", f"{posixpath.dirname(found.path)}/")
 
 
-@lru_cache(maxsize=2)
+_open: dict[StorePlace, Store] = {}
+"""The hub that was read last: opening one takes longer than reading a session."""
+
+
 def _hub(place: StorePlace) -> Store:
-    return open_store(place, new=False)
+    if place not in _open:
+        close_hub()
+        _open[place] = open_store(place, new=False)
+    return _open[place]
+
+
+def close_hub() -> None:
+    """Let go of the hub that was read last."""
+    while _open:
+        _open.popitem()[1].db.close()
 
 
 class HubLogs:
@@ -238,13 +250,18 @@ class HubLogs:
 
     def __init__(self, place: StorePlace, agents: Collection[str] = ()) -> None:
         self._place, self._agents = place, agents
+        self.strange: list[str] = []
+        """Sessions that cannot be read here, a sentence each."""
 
     def tasks(self) -> Iterator[LogTask]:
+        self.strange.clear()
         files: dict[str, HubFiles] = {}
         found: list[FoundLog] = []
         query = "SELECT id, project, person, key, agent, size, state, updated FROM session ORDER BY id"
         for session, project, person, key, agent, size, state, updated in _hub(self._place).db.rows(query):
-            if is_known(agent) and (not self._agents or agent in self._agents):
+            if not is_known(agent):
+                self.strange.append(f"Session {key} is of {agent}, an agent that is not known here; it is left out.")
+            elif not self._agents or agent in self._agents:
                 path = f"hub:/{project}/{person}/{key}.jsonl"
                 files[path] = HubFiles(self._place, session, size, f"{session} {state}")
                 found.append(FoundLog(path, key, agent, size, updated / 1000, root=f"hub:/{project}/{person}"))

@@ -1,7 +1,10 @@
 """A lake of what was pushed to a hub, read from its database and its objects."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.cli.running import run
 from tests.hub.sessions.team import Machine, Team
@@ -10,10 +13,18 @@ from tests.lake.test_write import session
 from tests.share import made
 from unspool.demo import write_demo
 from unspool.hub.store.connect import StorePlace
-from unspool.lake.remote_logs import HubLogs
+from unspool.lake.remote_logs import HubLogs, close_hub
 from unspool.lake.storage import FolderStorage
 from unspool.lake.tables import TABLES
 from unspool.lake.write import LakeReport, WriteRequest, write_lake
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """No hub is left open when its test ends."""
+    yield
+    close_hub()
+
 
 FIGURES = "SELECT session, turns, tool_calls, subagents, requests, input, output, cost FROM sessions ORDER BY ALL"
 
@@ -39,6 +50,18 @@ def test_a_hub_of_each_kind_is_a_source_with_the_figures_of_the_logs(
     session("new").write(machine.source)
     machine.push()
     assert from_hub(tmp_path / "lake", place).written == 1
+
+
+def test_a_session_of_an_agent_that_nobody_knows_is_told_of(
+    machine: Machine, on_files: StorePlace, tmp_path: Path
+) -> None:
+    session("a").write(machine.source)
+    session("b").write(machine.source)
+    machine.push()
+    machine.member.store.db.run("UPDATE session SET agent = 'of-tomorrow' WHERE key = (SELECT max(key) FROM session)")
+    done = run("lake", "write", str(tmp_path / "lake"), "--from-hub", str(on_files.folder), "--json")
+    assert json.loads(done.out)["written"] == 1
+    assert "of-tomorrow" in done.err
 
 
 def test_the_command_reads_a_hub(machine: Machine, on_files: StorePlace, tmp_path: Path) -> None:
