@@ -48,3 +48,23 @@ def test_lines_of_a_file_that_is_gone_are_told_by_the_logs(tmp_path: Path) -> No
         page = app.get("/files", path=str(tmp_path / "gone/tide.py"), view="lines")
     assert "As the file lies on this machine" not in page.said
     assert [run.partition('"')[0] for run in page.text.split('<li class="by-')[1:]] == ["change"]
+
+
+def test_a_file_that_a_log_names_is_not_read_outside_of_repositories_nor_where_it_lets_somebody_in(
+    tmp_path: Path,
+) -> None:
+    """A log may say that it wrote anything."""
+    outside, inside = tmp_path / "home", tmp_path / "repository"
+    for folder in (outside, inside):
+        folder.mkdir()
+    git(inside, "init", "-q")
+    (outside / "tide.py").write_text("of this machine alone\n")
+    (inside / "id_rsa").write_text("of this machine alone\n")
+    (inside / "linked.py").symlink_to(outside / "tide.py")
+    log = LogBuilder(session_id="claims", cwd=str(inside), start=NOW).prompt("Write")
+    named = [outside / "tide.py", inside / "id_rsa", inside / "linked.py"]
+    for path in named:
+        log.wrote(str(path), AGENTS)
+    with site(tmp_path / "app", log.assistant(log.text("Written."))) as app:
+        pages = [app.get("/files", path=str(path), view="lines").said for path in named]
+    assert not [page for page in pages if "of this machine alone" in page or "As the file lies" in page]

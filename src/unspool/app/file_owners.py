@@ -1,5 +1,5 @@
-"""Who wrote each line of a file, for its page: by the file as it lies there and its repository, where it is on this
-machine; else by the logs alone."""
+"""Who wrote each line of a file, for its page: by the file as it lies there, where it is in a repository on this
+machine; else by the logs alone. A log may name any file of the machine, so nothing else is read for it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,6 +11,8 @@ import apsw
 from markupsafe import Markup
 
 from unspool import human
+from unspool.agents.checkout import repository_top
+from unspool.agents.context_files import is_secret
 from unspool.app.context import AppContext
 from unspool.app.open_session import get_session
 from unspool.app.render import session_href
@@ -58,7 +60,7 @@ def owned_lines(context: AppContext, db: apsw.Connection, history: FileHistory) 
     """Who wrote each line of the file that a history is of."""
     place = Path(history.path)
     try:
-        if place.is_file() and place.stat().st_size <= SHOWN:
+        if _is_source(place):
             sources = BlameSources(db, history.open_session, context.library().companions)
             return _of_blame(context, blame_file(sources, place))
     except (UnspoolError, OSError):
@@ -69,6 +71,12 @@ def owned_lines(context: AppContext, db: apsw.Connection, history: FileHistory) 
         ([line for _, line in group], _logged(owner, asked)) for owner, group in groupby(pairs, key=lambda one: one[0])
     )
     return FileOwners(list(_with_code(history.path, runs)), asked.lines is not None, left=asked.left, later=asked.later)
+
+
+def _is_source(place: Path) -> bool:
+    """Whether a path is that of a file in a repository, and of none that lets somebody in or leads elsewhere."""
+    plain = place.is_file() and not place.is_symlink() and not is_secret(place.name)
+    return plain and place.stat().st_size <= SHOWN and bool(repository_top(str(place.resolve())))
 
 
 def _with_code(path: str, runs: Iterator[tuple[list[str], OwnedRun]]) -> Iterator[OwnedRun]:
