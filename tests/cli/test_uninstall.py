@@ -55,3 +55,10 @@ def test_settings_go_only_where_that_is_asked_for(home: Path) -> None:
     assert ".config/unspool/settings.toml" in files(home)
     run("uninstall", "-y", "--settings")
     assert ".config/unspool/settings.toml" not in files(home)
+
+
+def test_a_folder_that_holds_the_archive_stays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNSPOOL_ARCHIVE", str(home / ".cache/unspool/kept"))
+    assert run("sync", "-q").code == 0
+    assert run("uninstall", "-y").code == 0
+    assert ".cache/unspool/kept/archive.db" in files(home)

@@ -32,7 +32,7 @@ def command(with_settings: bool, dry_run: bool, yes: bool) -> None:
     from unspool.render.sanitize import safe_row
     from unspool.store.sync.service import perform_plan, plan_lines
 
-    plan, folders = _plan(), [one for one in _folders(with_settings) if one.is_dir()]
+    plan, folders = _plan(), [one for one in _folders(with_settings) if one.is_dir() and not _holds_archive(one)]
     for line in (*plan_lines(plan), *(f"remove: {one} and all that is in it" for one in folders)):
         click.echo(safe_row(line))
     if not plan.steps and not folders:
@@ -74,6 +74,13 @@ def _folders(with_settings: bool) -> Iterator[Path]:
     yield Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "unspool"
     if with_settings:
         yield config_folder()
+
+
+def _holds_archive(folder: Path) -> bool:
+    """Whether the archive lies in a folder, where somebody put it there."""
+    from unspool.store.archive.database import archive_folder
+
+    return archive_folder().resolve().is_relative_to(folder.resolve())
 
 
 def _what_stays() -> Iterator[str]:
