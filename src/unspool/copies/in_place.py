@@ -43,7 +43,7 @@ def edit_in_place(plan: CopyPlan, source: CopySource, *, dry_run: bool = False) 
     Unsound where the session is open in its agent or went on since it was read. A dry run does all but the writing.
     """
     log, path = source.log, Path(source.log.path)
-    if source.folder is None or not path.is_file() or path.read_bytes()[:1] != b"{":
+    if source.folder is None or not path.is_file() or path.suffix != ".jsonl":
         raise UsageProblem(f"{log.path} is no log among the agent's own files; only such a one is changed in place.")
     if any(one.session_id == log.session and one.alive is not False for one in log.agent.files.running(source.home)):
         raise Unsound(f"Session {log.session} is open in its agent; close it first. Nothing was changed.")
