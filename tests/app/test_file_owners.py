@@ -50,9 +50,7 @@ def test_lines_of_a_file_that_is_gone_are_told_by_the_logs(tmp_path: Path) -> No
     assert [run.partition('"')[0] for run in page.text.split('<li class="by-')[1:]] == ["change"]
 
 
-def test_a_file_that_a_log_names_is_not_read_outside_of_repositories_nor_where_it_lets_somebody_in(
-    tmp_path: Path,
-) -> None:
+def test_a_file_outside_of_repositories_or_that_lets_somebody_in_is_not_read(tmp_path: Path) -> None:
     """A log may say that it wrote anything."""
     outside, inside = tmp_path / "home", tmp_path / "repository"
     for folder in (outside, inside):
@@ -61,8 +59,9 @@ def test_a_file_that_a_log_names_is_not_read_outside_of_repositories_nor_where_i
     (outside / "tide.py").write_text("of this machine alone\n")
     (inside / "id_rsa").write_text("of this machine alone\n")
     (inside / "linked.py").symlink_to(outside / "tide.py")
+    (inside / "folder").symlink_to(outside)
     log = LogBuilder(session_id="claims", cwd=str(inside), start=NOW).prompt("Write")
-    named = [outside / "tide.py", inside / "id_rsa", inside / "linked.py"]
+    named = [outside / "tide.py", inside / "id_rsa", inside / "linked.py", inside / "folder/tide.py"]
     for path in named:
         log.wrote(str(path), AGENTS)
     with site(tmp_path / "app", log.assistant(log.text("Written."))) as app:
