@@ -11,7 +11,7 @@ from unspool.agents import FoundLog
 from unspool.app import live_pages as module
 from unspool.app.context import AppContext
 from unspool.app.live_pages import LogWatcher, current_logs
-from unspool.store.library.library import discover_logs
+from unspool.store.library.discover import discover_logs
 
 OLD = time.time() - 3600
 

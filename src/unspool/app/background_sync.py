@@ -14,7 +14,7 @@ import msgspec
 from unspool.config.settings import current_settings
 from unspool.errors import UnspoolError
 from unspool.prices import PriceTable
-from unspool.store.library.library import usual_roots, watched_paths
+from unspool.store.library.discover import usual_roots, watched_paths
 from unspool.store.sync.lock import Stopped, StopSignal
 from unspool.store.sync.run import SyncReport
 from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget

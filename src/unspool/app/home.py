@@ -40,7 +40,7 @@ from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.billing import UsageSum, add_sums
 from unspool.store.index.conditions import IS_LISTED, SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time
-from unspool.store.library.library import discover_logs, usual_roots
+from unspool.store.library.discover import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
 
 

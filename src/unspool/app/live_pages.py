@@ -29,7 +29,7 @@ from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Event, Text, ToolCall
 from unspool.site import summaries
-from unspool.store.library.library import discover_logs, usual_roots, watched_paths
+from unspool.store.library.discover import discover_logs, usual_roots, watched_paths
 from unspool.store.library.neighbours import chain_head
 from unspool.store.library.read import read_tail
 from unspool.tools import describe

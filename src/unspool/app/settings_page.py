@@ -19,7 +19,7 @@ from unspool.config.settings import (
     settings_path,
 )
 from unspool.errors import UnspoolError
-from unspool.store.library.library import usual_roots
+from unspool.store.library.discover import usual_roots
 from unspool.web.pages import answer_form, read_form
 
 

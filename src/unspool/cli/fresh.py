@@ -62,7 +62,7 @@ def keep_fresh(archive: Path, *, no_sync: bool) -> None:
 def _kept(archive: Path, key: str | None) -> "SyncReport | None":
     """What was kept; None where there is nothing that could be, and no archive is made for it."""
     from unspool.store.archive.database import ARCHIVE
-    from unspool.store.library.library import discover_logs
+    from unspool.store.library.discover import discover_logs
     from unspool.store.sync import sync
 
     sources = settings.chosen_sources(())

@@ -102,7 +102,7 @@ def _one(
     library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]
 ) -> "Iterator[_Log]":
     """The log of a session, which is written without what is found where that is asked for, and what belongs to it."""
-    from unspool.store.library.read import recognise_lines
+    from unspool.store.library.discover import recognise_lines
 
     found = library.resolve(session)
     if isinstance(found, str):
@@ -244,7 +244,7 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     from unspool.redact.log import redact_lines
     from unspool.share import choices
     from unspool.share.select_files import file_stem
-    from unspool.store.library.read import recognise_lines
+    from unspool.store.library.discover import recognise_lines
 
     session = file_stem(session)  # as a share of it calls it: the same is replaced by the same in both
     names = choices.named_by(choices.load_replacements(session))

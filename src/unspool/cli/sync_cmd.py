@@ -239,7 +239,7 @@ def confirm_plan(plan: "InstallPlan", *, yes: bool) -> None:
 
 
 def _follow(wanted: WatchOptions, quiet: bool) -> None:
-    from unspool.store.library.library import usual_roots
+    from unspool.store.library.discover import usual_roots
     from unspool.store.sync.lock import Stopped, StopSignal, sole_lock
 
     stop, key = StopSignal(), options.key_of(wanted.archive)
@@ -264,7 +264,7 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
 
     import apsw
 
-    from unspool.store.library.library import watched_paths
+    from unspool.store.library.discover import watched_paths
     from unspool.store.sync import sync
     from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 

@@ -20,7 +20,7 @@ _OF_LOGS = "there is no index yet, so these figures are of the logs that are sti
 @contextmanager
 def usage_from_logs(by: str, wanted: UsageFilter, sources: Sequence[Path]) -> Iterator[HasDatabase]:
     """The requests of the logs of these folders, or of the agents' own; logs that cannot be read are named."""
-    from unspool.store.library.library import discover_logs
+    from unspool.store.library.discover import discover_logs
     from unspool.store.library.usage_from_logs import light_index
 
     if not _is_told_by_logs(by, wanted):

@@ -19,8 +19,9 @@ from unspool.files import scratch_folder
 from unspool.model import Event, Place, Problem
 from unspool.reading.draft import SessionDraft
 from unspool.store.library import Library
+from unspool.store.library.discover import head_agent, not_a_log
 from unspool.store.library.inputs import is_url, open_log
-from unspool.store.library.read import head_agent, not_a_log, read_transcript
+from unspool.store.library.read import read_transcript
 from unspool.workers import GC_PAUSE
 
 

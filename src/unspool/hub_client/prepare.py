@@ -28,8 +28,8 @@ from unspool.redact.values import find_in_values, redact_text, redact_value
 from unspool.share.redact_files import people_in_lines
 from unspool.share.side_files import agent_file_place
 from unspool.store.library import Library
+from unspool.store.library.discover import head_agent, not_a_log
 from unspool.store.library.inputs import open_log
-from unspool.store.library.read import head_agent, not_a_log
 
 _KEY = 32
 _NUMBERS = 10**9

@@ -16,8 +16,8 @@ from unspool.lake.parquet import GROUP_ROWS, arrow_schema, arrow_table
 from unspool.lake.rows import Row, SessionTables, facts_of, session_row, unread_row
 from unspool.lake.tables import BY_NAME, PROBLEMS, SESSIONS
 from unspool.prices import Picodollars, PriceTable
+from unspool.store.library.discover import single_log
 from unspool.store.library.history import DividedLog
-from unspool.store.library.library import single_log
 from unspool.store.library.read import read_counted, reading_failure
 
 

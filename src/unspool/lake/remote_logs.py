@@ -23,7 +23,8 @@ from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub_client.prepare import pushed_log
 from unspool.lake.group import LentLog, LogTask
 from unspool.lake.storage import ObjectStorage, StoredFile, in_threads
-from unspool.store.library.library import logs_below, shown_logs
+from unspool.store.library.discover import logs_below
+from unspool.store.library.library import shown_logs
 
 _HEAD = 16 * 1024
 """Bytes of a log by which it is known whose it is."""

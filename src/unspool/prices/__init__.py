@@ -13,7 +13,7 @@ from hashlib import blake2b
 from math import prod
 from operator import add
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 
 import msgspec
 
@@ -241,6 +241,7 @@ MOST = 2**63 - 1
 """What a database holds: nine million dollars, which no request costs."""
 
 _Vector = tuple[int | None, ...]
+_AllKnown = tuple[int, int, int, int, int]
 
 
 class _Day(NamedTuple):
@@ -263,14 +264,15 @@ class Picodollars:
 
     def __init__(self, table: PriceTable) -> None:
         self._table = table
-        self._days: dict[tuple[CallTerms, int | None], _Day | None] = {}
+        self._days: dict[tuple[CallTerms, float | None], _Day | None] = {}
 
     def of(self, terms: CallTerms, time: float | None, figures: CallFigures) -> int | None:
         """What a request cost; None when any part of it has no known price, or its figures are beyond belief."""
-        key = terms, None if time is None else int(time // _DAY)
-        if key not in self._days:
-            self._days[key] = self._day(priced_call(terms, time, Usage()))
-        day = self._days[key]
+        key = terms, None if time is None else time // _DAY
+        try:
+            day = self._days[key]
+        except KeyError:
+            day = self._days[key] = self._day(priced_call(terms, time, Usage()))
         if day is None:
             price = self._table.price_of(priced_call(terms, time, Usage(*figures)))
             cost = None if price is None else int((price * PICO).to_integral_value())
@@ -312,8 +314,14 @@ def _cost(day: _Day, figures: CallFigures) -> int | None:
     sent = input_ + read + write
     rates = day.long if day.above is not None and sent > day.above else day.usual
     hour = min(hour, write)
+    fee = day.search if searches else 0
+    if fee is not None and None not in rates:
+        of_input, of_output, of_read, of_write, of_hour = cast("_AllKnown", rates)
+        sent_cost = input_ * of_input + read * of_read + (write - hour) * of_write + hour * of_hour
+        return sent_cost + output * of_output + searches * fee
+    counts, known = (input_, output, read, write - hour, hour, searches), (*rates, fee)
     total = 0
-    for count, rate in zip((input_, output, read, write - hour, hour, searches), (*rates, day.search), strict=True):
+    for count, rate in zip(counts, known, strict=True):
         if count:
             if rate is None:
                 return None

@@ -15,7 +15,7 @@ from unspool.store.index.database import Index
 from unspool.store.index.five_hour_blocks import five_hour_blocks
 from unspool.store.index.usage import usage_report
 from unspool.store.library import usage_from_logs as module
-from unspool.store.library.library import discover_logs
+from unspool.store.library.discover import discover_logs
 from unspool.store.library.usage_from_logs import ANSWERS, light_index
 from unspool.store.sync import SyncChoices, sync
 

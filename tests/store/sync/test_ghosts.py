@@ -16,7 +16,7 @@ from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
 from unspool.store.archive.chain import name_digest, session_lines_name
 from unspool.store.archive.line_filter import Tombstones
-from unspool.store.library.library import discover_logs
+from unspool.store.library.discover import discover_logs
 from unspool.store.sync.ghosts import Ghost, GhostPrompt, KnownSessions, SessionSpan, find_ghosts, session_spans
 
 T0 = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

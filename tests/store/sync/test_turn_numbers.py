@@ -10,7 +10,7 @@ from unspool.agents import FoundLog
 from unspool.model import Session, Turn
 from unspool.prices import PriceTable
 from unspool.store.library import Library
-from unspool.store.library.library import discover_logs
+from unspool.store.library.discover import discover_logs
 from unspool.store.sync.extract import ExtractJob, extract_rows
 
 

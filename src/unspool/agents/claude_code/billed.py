@@ -5,28 +5,29 @@ that does not have the usual shape is understood by the parser.
 """
 
 import io
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from typing import BinaryIO
 
 import msgspec
-from msgspec.structs import replace
 
 from unspool.agents.claude_code.line import SYNTHETIC, IterationRecord, UsageRecord
 from unspool.agents.lines import starts_document
 from unspool.agents.values import moment
 from unspool.model import BY_PLACE, Call, Usage
 
-_BLOCK = 4 * 1024 * 1024
+_BLOCK = 512 * 1024
 _HEAD = 4096
-_KEY = b'"usage"'
+_find_key = re.compile(rb'"usage"').search
+"""Patterns look for a few bytes quicker than `bytes.find` does, which stops at every quotation mark."""
 
 
 _ADVICE = "advisor_message"
 
 
-def parse_usage(record: UsageRecord | IterationRecord) -> Usage:
-    """The tokens of a request, or of one pass of it."""
+def parse_usage(record: UsageRecord | IterationRecord, *, floor: bool = False) -> Usage:
+    """The tokens of a request, or of one pass of it; `floor` where these figures are not the last."""
     lives = record.cache_creation
     written, hour = record.cache_creation_input_tokens or 0, 0
     if lives is not None:
@@ -36,9 +37,10 @@ def parse_usage(record: UsageRecord | IterationRecord) -> Usage:
     server = None
     if isinstance(record, UsageRecord):
         server = record.server_tool_use
-        # Of a request of several passes the lifetimes may be the first pass's only.
-        passes = [one.cache_creation for one in record.iterations or () if one.type != _ADVICE]
-        hour = max(hour, min(written, sum(one.ephemeral_1h_input_tokens or 0 for one in passes if one is not None)))
+        if record.iterations and written:
+            # Of a request of several passes the lifetimes may be the first pass's only.
+            passes = [one.cache_creation for one in record.iterations if one.type != _ADVICE]
+            hour = max(hour, min(written, sum(one.ephemeral_1h_input_tokens or 0 for one in passes if one is not None)))
     return Usage(
         record.input_tokens or 0,
         record.output_tokens or 0,
@@ -47,12 +49,13 @@ def parse_usage(record: UsageRecord | IterationRecord) -> Usage:
         hour,
         server.web_search_requests or 0 if server is not None else 0,
         server.web_fetch_requests or 0 if server is not None else 0,
+        floor=floor,
     )
 
 
 def advisor_calls(record: UsageRecord, message: str, request: str, time: datetime | None) -> tuple[Call, ...]:
     """The requests of advisors that a message asked: the message's own figures do not hold them."""
-    asked = [one for one in record.iterations or () if one.type == _ADVICE]
+    asked = [one for one in record.iterations if one.type == _ADVICE] if record.iterations else ()
     if not asked:
         return ()
     _, tier, geo = billing_terms(record)
@@ -135,8 +138,8 @@ def _quickly(block: bytes, stream: BinaryIO, understand: Understand, logged: Col
     if starts_document(block[:_HEAD]):
         raise _Restart
     last: _BilledLine | None = None
-    for lines in _whole_lines(block, stream):
-        for raw in _with_usage(lines):
+    for lines, end in _whole_lines(block, stream):
+        for raw in _with_usage(lines, end):
             try:
                 line = _decode(raw).billed(logged)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -148,28 +151,28 @@ def _quickly(block: bytes, stream: BinaryIO, understand: Understand, logged: Col
             yield from _calls(line, raw, understand)
 
 
-def _whole_lines(block: bytes, stream: BinaryIO) -> Iterator[bytes]:
-    """The log in pieces that end with a line."""
+def _whole_lines(block: bytes, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """The log in pieces, each with where its last whole line ends; what follows stands again in the next."""
     begun: list[bytes] = []
     while block:
-        end = block.rfind(b"\n") + 1
-        if end:
-            yield b"".join((*begun, block[:end])) if begun else block[:end]
-            begun.clear()
-        begun.append(block[end:])
+        begun.append(block)
+        if b"\n" in block:
+            lines = b"".join(begun) if len(begun) > 1 else block
+            end = lines.rfind(b"\n") + 1
+            yield lines, end
+            begun = [lines[end:]] if end < len(lines) else []
         block = stream.read(_BLOCK)
-    yield b"".join(begun)
+    last = b"".join(begun)
+    yield last, len(last)
 
 
-def _with_usage(lines: bytes) -> Iterator[memoryview]:
+def _with_usage(lines: bytes, stop: int) -> Iterator[memoryview]:
     view, end = memoryview(lines), 0
-    found = lines.find(_KEY)
-    while found >= 0:
-        start = lines.rfind(b"\n", end, found) + 1 or end
-        end = lines.find(b"\n", found)
-        end = end if end >= 0 else len(lines)
+    while found := _find_key(lines, end, stop):
+        start = lines.rfind(b"\n", end, found.start()) + 1 or end
+        end = lines.find(b"\n", found.end(), stop)
+        end = end if end >= 0 else stop
         yield view[start:end]
-        found = lines.find(_KEY, end)
 
 
 def _repeats(line: _BilledLine, last: _BilledLine | None) -> bool:
@@ -189,7 +192,7 @@ def _calls(line: _BilledLine, raw: memoryview, understand: Understand) -> Iterab
     identity = message.id or line.uuid
     if not identity:
         return _unusual(bytes(raw), understand)
-    used = replace(parse_usage(message.usage), floor=not message.stop_reason)
+    used = parse_usage(message.usage, floor=not message.stop_reason)
     request, time = line.requestId or "", moment(line.timestamp)
     own = Call(f"{identity}:{request}", message.model or "", used, time, *billing_terms(message.usage))
     return (own, *advisor_calls(message.usage, identity, request, time))

@@ -21,9 +21,9 @@ from unspool.files import scratch_folder
 from unspool.http import fetch
 from unspool.redact.log import decode_line, encode_line
 from unspool.render.sanitize import one_line
+from unspool.store.library.discover import head_agent, single_log
 from unspool.store.library.inputs import as_lines, is_bundle, is_url, open_log
-from unspool.store.library.library import single_log
-from unspool.store.library.read import REMOTE, head_agent
+from unspool.store.library.read import REMOTE
 
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 _MOST = 256 * 1024**2

@@ -10,95 +10,22 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id, chosen_roots
-from unspool.errors import Ambiguous, NotFound, Unreadable
+from unspool.agents import Companion, FoundLog, by_id
+from unspool.errors import Ambiguous, NotFound
 from unspool.files import scratch_folder
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
 from unspool.model.session import is_unlisted
 from unspool.prices import PriceTable
+from unspool.store.library.discover import discover_logs, head_agent, not_a_log, single_log
 from unspool.store.library.history import is_part_of
 from unspool.store.library.inputs import is_bundle, is_url
 from unspool.store.library.listing import SessionListing, list_overviews
 from unspool.store.library.neighbours import Neighbours, last_active
-from unspool.store.library.read import (
-    count_logs,
-    head_agent,
-    make_overview,
-    not_a_log,
-    read_session,
-    read_stream,
-    recorded_requests,
-)
+from unspool.store.library.read import count_logs, make_overview, read_session, read_stream, recorded_requests
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions  # brings the database, which most readers do without
-
-
-def usual_roots() -> list[Path]:
-    """Where the agents keep their logs on this machine, whether anything is there or not."""
-    return [root for agent in AGENTS for root in chosen_roots(agent, os.environ, Path.home())]
-
-
-def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
-    """Every session of the given folders, or of the default ones; newest first."""
-    for source in sources:
-        if not source.is_dir():
-            raise NotFound(f"There is no folder {source}.")
-    found: dict[str, FoundLog] = {}
-    for agent, root in agent_roots(sources):
-        try:
-            for log in logs_below(root) if agent is None else agent.discover(root):
-                found.setdefault(os.path.realpath(log.path), log)
-        except PermissionError:
-            raise Unreadable(f"No permission to read {root}.") from None
-    return sorted(found.values(), key=lambda log: (-log.modified, log.path))
-
-
-def agent_roots(sources: Sequence[Path]) -> list[tuple[CodingAgent | None, Path]]:
-    """The folders named, of whichever agent; else every agent with those of its own folders that are there."""
-    if sources:
-        return [(None, source) for source in sources]
-    return [(agent, root) for agent in AGENTS for root in chosen_roots(agent, os.environ, Path.home()) if root.is_dir()]
-
-
-def watched_paths(root: Path) -> list[Path]:
-    """The paths of a source that change while sessions go on, whether they are there yet or not."""
-    owners = [
-        agent
-        for agent in AGENTS
-        if agent.home(root) is not None or root in chosen_roots(agent, os.environ, Path.home())
-    ]
-    return list(dict.fromkeys(path for agent in owners or AGENTS for path in agent.watched_paths(root)))
-
-
-def logs_below(root: Path) -> list[FoundLog]:
-    """The logs of all agents below a folder; one that several take for theirs is that agent's whose lines it holds."""
-    found: dict[str, FoundLog] = {}
-    for agent in AGENTS:
-        for log in agent.discover(root):
-            other = found.setdefault(log.path, log)
-            if other is not log and head_agent(log.path) is agent:
-                found[log.path] = log
-    agents: dict[str, set[str]] = {}
-    for log in found.values():
-        agents.setdefault(log.session_id, set()).add(log.agent_id)
-    return [log for log in found.values() if not _is_written_out(log, agents[log.session_id] - {log.agent_id})]
-
-
-def _is_written_out(log: FoundLog, others: set[str]) -> bool:
-    """Whether a file is a session of another agent, which has found it too and written it out as a log."""
-    return bool(others) and (agent := head_agent(log.path)) is not None and agent.id in others
-
-
-def single_log(path: Path) -> FoundLog | None:
-    """A log named by its path, with the companions that lie around it; None where it is no kept session."""
-    try:
-        beside = logs_below(path.parent)
-    except OSError:
-        return None
-    wanted = os.path.realpath(path)
-    return next((log for log in beside if os.path.realpath(log.path) == wanted), None)
 
 
 _LISTED = 12

@@ -3,7 +3,7 @@
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import chain, islice, takewhile
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
-from unspool.agents import AGENTS, CodingAgent, Detail, FoundLog, by_id
+from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.agents.checkout import remote_address, web_remote
 from unspool.agents.lines import LogEvents, read_entries
-from unspool.errors import NotALog, NotFound, UnspoolError
+from unspool.errors import NotFound, UnspoolError
 from unspool.model import (
     AgentSource,
-    Entry,
     Facts,
     LogFile,
     Overview,
@@ -34,6 +33,7 @@ from unspool.reading.ledger import CallLedger
 from unspool.reading.scan import Scan
 from unspool.render.json import SCHEMA, load
 from unspool.store.library.chains import project_named_after
+from unspool.store.library.discover import RECOGNISED_BY, not_a_log, recognise_agent
 from unspool.store.library.history import CountedLog
 from unspool.store.library.inputs import hold_stream, open_log
 from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
@@ -45,8 +45,6 @@ _EXPORT = f'{{"schema":"{SCHEMA}"'.encode()
 """How a session begins that unspool wrote as JSON."""
 _SCHEMA_WITHIN = 200
 _HEAD_LINES = 80
-_RECOGNISED_BY = 200
-_HEAD_BYTES = 256 * 1024
 _LONGEST_ADDRESS = 2000
 
 
@@ -127,7 +125,7 @@ def recorded_requests(path: str, agent: CodingAgent | None = None) -> RecordedRe
     with open_log(path) as stream:
         entries = read_entries(stream)
         if agent is None:
-            first = list(islice(entries, _RECOGNISED_BY))
+            first = list(islice(entries, RECOGNISED_BY))
             agent, entries = recognise_agent(first), chain(first, entries)
         return agent.requests(entries) if agent is not None else None
 
@@ -138,39 +136,6 @@ def log_file(name: str, size: int) -> LogFile:
     except (OSError, ValueError):
         modified = None
     return LogFile(name, size, modified)
-
-
-def recognise_agent(entries: list[Entry]) -> CodingAgent | None:
-    """The agent that wrote a log, by its first entries; None where it is none that is known."""
-    for agent in AGENTS:
-        if any(entry.data is not None and agent.recognises(entry.data) for entry in entries):
-            return agent
-    return None
-
-
-def head_agent(path: str) -> CodingAgent | None:
-    """The agent whose lines a log begins with; None where it cannot be read, or no agent that is known wrote it."""
-    for most in (_HEAD_BYTES, None):  # a line may be longer than a usual head
-        try:
-            with open_log(path, most) as stream:
-                agent = recognise_agent(list(islice(read_entries(stream), _RECOGNISED_BY)))
-        except (UnspoolError, OSError):
-            continue
-        if agent is not None:
-            return agent
-    return None
-
-
-def recognise_lines(lines: Iterable[bytes], called: str) -> CodingAgent:
-    """The agent that wrote these lines; NotALog, told of what is `called` so, where none that is known did."""
-    agent = recognise_agent(list(islice(read_entries(lines), _RECOGNISED_BY)))
-    if agent is None:
-        raise not_a_log(called)
-    return agent
-
-
-def not_a_log(called: str) -> NotALog:
-    return NotALog(f"{called} holds no session of an agent that unspool knows; `unspool agents` lists them.")
 
 
 def read_session(found: FoundLog, kept: "KeptSessions | None" = None, end: int | None = None) -> Session:
@@ -280,7 +245,7 @@ def read_stream(name: str) -> Session:
     with open_log(name) as stream:
         for line in stream:  # not at once: a signal that comes between two reads is heard
             data += line
-    first = list(islice(read_entries(_buffered(data)), _RECOGNISED_BY))
+    first = list(islice(read_entries(_buffered(data)), RECOGNISED_BY))
     if not first:
         raise NotFound(f"{name} holds no log lines.")
     if bytes(data[:_SCHEMA_WITHIN]).lstrip().startswith(_EXPORT):

@@ -37,6 +37,7 @@ def light_index(logs: Sequence[FoundLog], prices: PriceTable, jobs: int | None =
     ledgers, failures = _counted(logs, jobs or os.cpu_count() or 1)
     db = apsw.Connection(":memory:")
     db.execute(TABLES)
+    db.execute("DROP INDEX request_message; DROP INDEX request_session")  # nobody asks here for either
     terms: dict[tuple[str, str, str, str], int] = {}
     with db:
         db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 17)})", _rows(ledgers, prices, terms))  # noqa: S608

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from unspool.store.library.library import usual_roots
+from unspool.store.library.discover import usual_roots
 from unspool.store.sync.archive_checks import check_archive, check_ghosts, check_index, check_room, check_watching
 from unspool.store.sync.doctor_scene import DoctorFinding, DoctorScene, Finding, archive_holding
 from unspool.store.sync.source_checks import check_cleanup, check_keeping, check_reading, check_sources, check_stalled

@@ -15,7 +15,7 @@ from unspool.errors import Busy, UnspoolError
 from unspool.store.archive import ArchiveDatabase, KeptFile
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.line_filter import Tombstones
-from unspool.store.library.library import logs_below
+from unspool.store.library.discover import logs_below
 from unspool.store.sync.scan import ForgottenFiles, SyncPlace, sync_places
 
 Level = Literal["ok", "note", "warn", "bad"]

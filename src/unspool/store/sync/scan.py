@@ -16,7 +16,7 @@ from unspool.store.archive import ArchiveDatabase, FileStatus, KeptFile, Origin
 from unspool.store.archive.chain import Outcome, session_lines_name
 from unspool.store.archive.line_filter import ByPath, Drops, FileRules, FilteredFile, Tombstones
 from unspool.store.index.context_files import context_agent, whole_path
-from unspool.store.library.library import agent_roots, logs_below
+from unspool.store.library.discover import agent_roots, logs_below
 
 if TYPE_CHECKING:
     from unspool.store.archive import Keeper  # which a sync without anything new does without
