@@ -38,10 +38,12 @@ def _add(files: dict[str, FileChange], new: FileChange) -> None:
 
 def changed_lines(call: ToolCall) -> dict[str, tuple[int, int]]:
     """The lines that a call added and removed, by file as it names them, as far as it tells."""
+    if call.role not in ("write", "edit"):
+        return {}
     from unspool.tools import changes as diffs_of
 
     found: dict[str, tuple[int, int]] = {}
-    for diff in diffs_of(call) if call.role in ("write", "edit") else ():
+    for diff in diffs_of(call):
         added, removed = found.get(diff.path, (0, 0))
         found[diff.path] = added + diff.added, removed + diff.removed
     return found
@@ -67,35 +69,37 @@ def find_commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
     for call in calls:
         made: dict[str, Commit] = {}
         for one in _answered(call) if call.role == "shell" else ():
-            text = one.result.text if one.result is not None else ""
-            for commit in list(_printed(one, text)) or _recorded(one):
+            for commit in _printed(one) or _recorded(one):
                 made.setdefault(commit.hash, commit)
         yield from made.values()
 
 
-def _answered(call: ToolCall) -> Iterator[ToolCall]:
+def _answered(call: ToolCall) -> list[ToolCall]:
     """A call with each of the answers that it had, the last one last."""
-    yield from (replace(call, result=result, earlier=()) for result in call.earlier)
-    if call.result is not None:
-        yield call
+    last = [call] if call.result is not None else []
+    return [*(replace(call, result=result, earlier=()) for result in call.earlier), *last] if call.earlier else last
 
 
-def _printed(call: ToolCall, text: str) -> Iterator[Commit]:
+def _printed(call: ToolCall) -> list[Commit]:
+    text = call.result.text if call.result is not None else ""
     if "] " not in text or not ("git" in shell_command(call) or (" changed" in text and _CHANGED.search(text))):
-        return
-    for match in _COMMIT.finditer(text):
-        yield Commit(
+        return []
+    return [
+        Commit(
             match["hash"], match["branch"], match["message"], call.call_id, call.result.time if call.result else None,
             root=bool(match["root"]),
-        )  # fmt: skip
+        )
+        for match in _COMMIT.finditer(text)
+    ]  # fmt: skip
 
 
-def _recorded(call: ToolCall) -> Iterator[Commit]:
+def _recorded(call: ToolCall) -> list[Commit]:
     """A commit that only the structured result names."""
     commit = _operation(call).get("commit")
-    if isinstance(commit, dict) and isinstance(commit.get("sha"), str) and call.result is not None:
-        branch = commit.get("branch")
-        yield Commit(commit["sha"], branch if isinstance(branch, str) else "", "", call.call_id, call.result.time)
+    if not isinstance(commit, dict) or not isinstance(commit.get("sha"), str) or call.result is None:
+        return []
+    branch = commit.get("branch")
+    return [Commit(commit["sha"], branch if isinstance(branch, str) else "", "", call.call_id, call.result.time)]
 
 
 def find_pushes(session: Session, calls: Iterable[ToolCall]) -> Iterator[Push]:

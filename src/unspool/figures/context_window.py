@@ -7,7 +7,7 @@ nothing is left open: what was in the window is known exactly, and what was meas
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
@@ -265,7 +265,7 @@ class _Fill:
             return
         yield from block_pieces(block)
 
-    def _put(self, pieces: Iterator[WindowPiece], added: list[int]) -> None:
+    def _put(self, pieces: Iterable[WindowPiece], added: list[int]) -> None:
         for piece in pieces:
             tokens = round(piece.tokens * self._density)
             self._inside.append(piece._replace(tokens=tokens))
@@ -357,7 +357,7 @@ def _thoughts(turns: Sequence[Turn], messages: Mapping[str, Message]) -> dict[st
     for turn in turns if blank else ():
         for block in turn.blocks:
             if isinstance(block, Text | Thinking | ToolCall) and block.message in blank:
-                piece = input_piece(block) if isinstance(block, ToolCall) else next(block_pieces(block))
+                piece = input_piece(block) if isinstance(block, ToolCall) else block_pieces(block)[0]
                 written[block.message] += piece.tokens  # what the model itself wrote of it
     return {name: _left_over(messages.get(name), written[name]) // number for name, number in blank.items()}
 

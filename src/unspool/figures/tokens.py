@@ -99,33 +99,33 @@ class WindowPiece(NamedTuple):
     """The id of the tool call that it is a side of."""
 
 
-def prompt_pieces(prompt: Prompt, measure: Measure = estimate_tokens) -> Iterator[WindowPiece]:
+def prompt_pieces(prompt: Prompt, measure: Measure = estimate_tokens) -> list[WindowPiece]:
     """A prompt's words and pictures; of a command, what it was expanded to."""
     words = f"{prompt.command} {prompt.arguments}\n{prompt.text}" if prompt.command else prompt.text
-    yield WindowPiece(PROMPTS, measure(words), "", prompt.id)
-    yield from _pictures(prompt.images, prompt.id)
+    return [WindowPiece(PROMPTS, measure(words), "", prompt.id), *_pictures(prompt.images, prompt.id)]
 
 
-def block_pieces(block: Block | Result, measure: Measure = estimate_tokens) -> Iterator[WindowPiece]:
+def block_pieces(block: Block | Result, measure: Measure = estimate_tokens) -> list[WindowPiece]:
     """What one block put into the window: of a call both sides. Thinking without its words counts for nothing."""
     match block:
         case Text():
-            yield WindowPiece(ANSWERS, measure(block.text), "", block.id)
+            return [WindowPiece(ANSWERS, measure(block.text), "", block.id)]
         case Thinking():
-            yield WindowPiece(THINKING, measure(block.text), "", block.id)
+            return [WindowPiece(THINKING, measure(block.text), "", block.id)]
         case ToolCall():
-            if block.state != "orphan":
-                yield input_piece(block, measure)
+            given = [input_piece(block, measure)] if block.state != "orphan" else []
             if block.result is not None:
-                yield from result_pieces(block.result, block.name, block.role, measure)
+                given += result_pieces(block.result, block.name, block.role, measure)
+            return given
         case Result():
-            yield from result_pieces(block, measure=measure)
+            return result_pieces(block, measure=measure)
         case Image():
-            yield from _pictures((block,), block.id)
+            return _pictures((block,), block.id)
         case Notice() if block.kind not in _UNSENT:
-            yield from _of_notice(block, measure)
+            return _of_notice(block, measure)
         case Unknown():
-            yield WindowPiece(OTHER, measure(_words(block.data)), "", block.id)
+            return [WindowPiece(OTHER, measure(_words(block.data)), "", block.id)]
+    return []
 
 
 def input_piece(call: ToolCall, measure: Measure = estimate_tokens) -> WindowPiece:
@@ -136,32 +136,32 @@ def input_piece(call: ToolCall, measure: Measure = estimate_tokens) -> WindowPie
 
 def result_pieces(
     result: Result, tool: str = "", role: str = "", measure: Measure = estimate_tokens
-) -> Iterator[WindowPiece]:
+) -> list[WindowPiece]:
     """What a tool answered, as far as the model saw it."""
-    text = result.text[:_PREVIEW] if result.spilled else result.text
-    tokens = RESULT + measure(text) + sum(measure(_words(part)) for part in result.parts)
+    tokens = RESULT + measure(result.text[:_PREVIEW] if result.spilled else result.text)
+    for part in result.parts:
+        tokens += measure(_words(part))
     kind = FILES if role == "read" and not result.error else TOOL_OUTPUT
-    yield WindowPiece(kind, tokens, tool, result.id, result.call_id)
-    for piece in _pictures(result.images, result.id):
-        yield piece._replace(tool=tool, call=result.call_id)
+    pictures = [one._replace(tool=tool, call=result.call_id) for one in _pictures(result.images, result.id)]
+    return [WindowPiece(kind, tokens, tool, result.id, result.call_id), *pictures]
 
 
-def _of_notice(notice: Notice, measure: Measure) -> Iterator[WindowPiece]:
+def _of_notice(notice: Notice, measure: Measure) -> list[WindowPiece]:
     kind = FILES if "filename" in notice.facts else _NOTICES.get(notice.kind, OTHER)
     tokens = measure(notice.text)
     if notice.kind not in _WORDS_ALONE and not (notice.kind == "memory" and notice.text):
         tokens += measure(_words(notice.facts))
-    if tokens:
-        yield WindowPiece(kind, tokens, "", notice.id)
-    yield from _pictures(notice.images, notice.id)
+    told = [WindowPiece(kind, tokens, "", notice.id)] if tokens else []
+    return [*told, *_pictures(notice.images, notice.id)]
 
 
-def _pictures(images: tuple[Image, ...], line: str) -> Iterator[WindowPiece]:
-    for one in images:
-        if one.media_type.startswith("text/"):
-            yield WindowPiece(FILES, estimate_tokens(one.data), "", line)
-        else:
-            yield WindowPiece(IMAGES, image_tokens(*picture_size(one.data)), "", line)
+def _pictures(images: tuple[Image, ...], line: str) -> list[WindowPiece]:
+    return [
+        WindowPiece(FILES, estimate_tokens(one.data), "", line)
+        if one.media_type.startswith("text/")
+        else WindowPiece(IMAGES, image_tokens(*picture_size(one.data)), "", line)
+        for one in images
+    ]
 
 
 def _written(data: Json) -> str:

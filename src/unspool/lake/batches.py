@@ -62,4 +62,4 @@ def _rows(found: FoundLog, table: str, *, results: bool) -> Iterator[Row]:
 
 @cache
 def _price() -> Picodollars:
-    return Picodollars(PriceTable.load())
+    return PriceTable.load().picodollars

@@ -22,7 +22,7 @@ from unspool.lake.settle import KnownRow, LakeKey, SessionMemo, SharedFacts, kno
 from unspool.lake.storage import LakeStorage, open_storage
 from unspool.lake.tables import BY_NAME
 from unspool.model import Overview, Session
-from unspool.prices import Picodollars, PriceTable
+from unspool.prices import PriceTable
 from unspool.redact.policy import RedactionPolicy
 from unspool.scanners import SCANNERS
 from unspool.scanners.unclean_end import GOING_ON
@@ -207,7 +207,7 @@ class _SessionReader:
 
     def __init__(self, terms: ReadingTerms, files: RowFiles) -> None:
         self._terms, self._files = terms, files
-        self._salt, self._price = terms.salt, Picodollars(terms.prices)
+        self._salt, self._price = terms.salt, terms.prices.picodollars
 
     def add(self, task: LogTask) -> KnownRow:
         """Write the rows of a session; what is to be remembered of it."""

@@ -19,7 +19,7 @@ from unspool.lake.rows import ConversationFacts, Row, session_row
 from unspool.lake.storage import LakeStorage
 from unspool.lake.tables import LakeTable, TableColumn
 from unspool.model import Overview, Session, SharedHistory, Usage
-from unspool.prices import BilledCall, Picodollars, PriceTable
+from unspool.prices import BilledCall, PriceTable
 from unspool.reading.ledger import CallLedger
 from unspool.store.library.chains import source_id
 from unspool.store.library.history import CountedLog, DividedLog, mark_copied
@@ -304,7 +304,7 @@ class RememberedSessions:
         if any(memo.overview is not None and memo.overview.summaries for memo in memos.values()):
             alone = set()  # a summary is of the session that holds a certain line
         projects = [project for project in pc.unique(self._light["project"]).to_pylist() if project]
-        price, found = Picodollars(prices), Settlement({}, {})
+        price, found = prices.picodollars, Settlement({}, {})
         for agent in {agent for agent, _ in memos}:  # an id is its agent's own
             logs = [_counted(memo, lines=key not in alone) for key, memo in memos.items() if key[0] == agent]
             for divided in link_logs(logs, prices, projects):

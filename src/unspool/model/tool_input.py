@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from unspool.model.blocks import ToolCall
@@ -39,6 +40,10 @@ _ALIASES: dict[str, dict[str, tuple[str, ...]]] = {
     "todos": {"todos": ("plan", "items", "todoList", "todo_list", "tasks")},
 }
 """By role, each field with the names that agents have for it."""
+_UNUSUAL = {role: frozenset(chain(("edits",), *names.values())) for role, names in _ALIASES.items()}
+_UNUSUAL["edit"] |= {*_PATCH}
+_UNUSUAL["todos"] |= {"todos"}
+"""By role, the fields of an input that is not as every screen knows it, or may not be."""
 _TODO: dict[str, tuple[str, ...]] = {"content": ("step", "text", "title", "task", "name", "description")}
 PATCH_MARK = "*** Begin Patch"
 
@@ -50,7 +55,7 @@ def usual_input(call: ToolCall) -> Json:
         return given
     if isinstance(given, str):
         return {"patch": given} if PATCH_MARK in given else {next(iter(names)): given}
-    if not isinstance(given, dict):
+    if not isinstance(given, dict) or _is_usual(given, call.role):
         return given
     if call.role == "edit" and patch_of(given):
         return given
@@ -65,6 +70,11 @@ def usual_input(call: ToolCall) -> Json:
             items = [_renamed(one, inner) if isinstance(one, dict) else one for one in found[several]]
             found = found | {several: items}
     return found
+
+
+def _is_usual(given: dict[str, Any], role: str) -> bool:
+    """Whether an input is seen at once to have no field that would be renamed."""
+    return given.keys().isdisjoint(_UNUSUAL[role]) and not (role == "shell" and isinstance(given.get("command"), list))
 
 
 def shell_command(call: ToolCall) -> str:

@@ -74,6 +74,7 @@ class PriceTable:
     def __init__(self, sheet: PriceSheet) -> None:
         self._sheet = sheet
         self._fitting: dict[str, tuple[ModelPrice, ...]] = {}
+        self._picodollars: Picodollars | None = None
         self.date = sheet.date
         self.source = sheet.source
 
@@ -87,6 +88,13 @@ class PriceTable:
     def digest(self) -> str:
         """Equal for tables that price alike."""
         return blake2b(msgspec.json.encode(self._sheet), digest_size=8).hexdigest()
+
+    @property
+    def picodollars(self) -> "Picodollars":
+        """The same prices for many requests; what it has looked up stays known."""
+        if self._picodollars is None:
+            self._picodollars = Picodollars(self)
+        return self._picodollars
 
     def price_of(self, call: Call) -> Decimal | None:
         """What one request cost; None when any part of it has no known price."""

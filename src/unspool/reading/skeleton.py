@@ -137,26 +137,24 @@ def hash_of_words(event: Event) -> int:
     prompt = event.prompt
     said = (prompt.kind, prompt.text, prompt.command, prompt.arguments) if prompt is not None else None
     message = event.part.message if event.part is not None else ""
-    return hash((event.kind, message, said, *(block_key(block, event) for block in event.blocks)))
+    return hash((event.kind, message, said, *[block_key(block, event) for block in event.blocks]))
 
 
 def block_key(block: Block | Result, event: Event) -> object:
     """Equal for blocks that are the same block. Lines that number their blocks differ by that number."""
+    if isinstance(block, ToolCall):
+        return ("call", block.call_id) if block.call_id else ("block", id(block))
+    if isinstance(block, Result):
+        return ("result", block.call_id, block.text)
     index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
     match block:
-        case ToolCall(call_id=call_id) if call_id:
-            return ("call", call_id)
         case Thinking(signature=signature) if signature:
             return ("thinking", signature, index)
         case Text(text=text) | Thinking(text=text):
             return (type(block), text, index)
-        case Result(call_id=call_id, text=text):
-            return ("result", call_id, text)
         case Image(data=data, url=url, path=path):
             return ("image", data, url, path, index)
         case Unknown(what=what, data=data):
             return ("unknown", what, repr(data), index)
         case Notice(kind=kind, text=text):
             return ("notice", kind, text, index)
-        case _:
-            return ("block", id(block))

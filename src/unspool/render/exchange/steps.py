@@ -196,7 +196,7 @@ def prompt_text(prompt: Prompt) -> str:
 
 def is_sent(notice: Notice) -> bool:
     """Whether a notice was put before the model in words."""
-    return bool(notice.text.strip()) and any(True for _ in block_pieces(notice))
+    return bool(notice.text.strip()) and bool(block_pieces(notice))
 
 
 def result_text(call: ToolCall) -> str:

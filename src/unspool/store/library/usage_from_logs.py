@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unspool.agents import FoundLog, by_id
 from unspool.errors import UnspoolError
-from unspool.prices import Picodollars, PriceTable
+from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger
 from unspool.store.index.schema import TABLES
 from unspool.store.library.inputs import open_log
@@ -56,7 +56,7 @@ def cost_of(log: FoundLog) -> float | None:
 def _rows(
     ledgers: list[CallLedger], prices: PriceTable, terms: dict[tuple[str, str, str, str], int]
 ) -> Iterator[tuple[object, ...]]:
-    cost = Picodollars(prices).of
+    cost = prices.picodollars.of
     for ledger in ledgers:
         for _, _, time, said, figures, final in ledger.rows():
             price = cost(said, time, figures)

@@ -53,9 +53,10 @@ class TokenEstimates:
         if event.id in self._lines:
             return
         self._lines.add(event.id)
-        if event.part is not None and event.part.usage is not None and not self._measured:
-            self._model = event.part.model
-            self._measured = min(event.part.usage.context, _BELIEVED)
+        part = event.part
+        if part is not None and not self._measured and part.usage is not None:
+            self._model = part.model
+            self._measured = min(part.usage.context, _BELIEVED)
             self._before = self._sums.total()
         if event.prompt is not None:
             self._add(prompt_pieces(event.prompt, rough_estimate))
@@ -79,9 +80,9 @@ class TokenEstimates:
         found[UNACCOUNTED, ""] = max(0, self._measured - round(self._before * part))
         return found
 
-    def _add(self, pieces: Iterator[WindowPiece]) -> None:
-        for piece in pieces:
-            self._sums[piece.kind, piece.tool] += piece.tokens
+    def _add(self, pieces: Iterable[WindowPiece]) -> None:
+        for kind, tokens, tool, _, _ in pieces:
+            self._sums[kind, tool] += tokens
 
 
 def add_estimates(logs: Iterable[TokenEstimates], output: int) -> Counter[tuple[int, str]]:
@@ -145,7 +146,7 @@ class RequestBill:
 
     def requests(self, ledger: CallLedger, prices: PriceTable) -> list[BilledRequest]:
         """The rows of a ledger that heard the same events."""
-        price = Picodollars(prices)
+        price = prices.picodollars
         rows = [
             BilledRequest(message, one, time, terms, figures, final, self._owners.get(message, 0),
                     price.of(terms, time, figures))
