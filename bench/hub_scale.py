@@ -22,8 +22,9 @@ from unspool.hub.sessions.listing import ListPage, list_sessions
 from unspool.hub.sessions.search import search
 from unspool.hub.store.blobs import Blobs, FolderObjects
 from unspool.hub.store.connect import Store, StorePlace, open_store
-from unspool.hub.store.schema import migrate, split_words
-from unspool.hub.store.texts import SessionPassage, ensure_month, insert_parts, make_texts, month_of
+from unspool.hub.store.schema import migrate
+from unspool.hub.store.texts import SessionPassage, ensure_year, insert_parts, make_texts, part_row, year_of
+from unspool.hub.store.words import split_words
 from unspool.store.index.query import Filter
 from unspool.store.library import Library
 from unspool.store.sync.extract import ExtractJob, extract_rows
@@ -100,36 +101,36 @@ def fill(store: Store, sessions: int, told: Told = MADE) -> int:
     for start in range(0, sessions, _LOT):
         rows = [_session(rng, number, told) for number in range(start, min(sessions, start + _LOT))]
         db.many(_SESSION, rows)
-        size += _texts(store, rng, told, [(str(row[0]), int(row[11])) for row in rows])
+        size += _texts(store, rng, told, [(str(row[0]), str(row[1]), int(row[11])) for row in rows])
     if sessions:
         db.script("ANALYZE")
     return size
 
 
-def _texts(store: Store, rng: random.Random, told: Told, sessions: Sequence[tuple[str, int]]) -> int:
+def _texts(store: Store, rng: random.Random, told: Told, sessions: Sequence[tuple[str, str, int]]) -> int:
     """The texts of sessions, all in one object, which takes a thousandth of the time; their bytes."""
-    parts, frames, place, size, months = [], [], 0, 0, []
+    parts, frames, place, size, years = [], [], 0, 0, []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts"
-        for session, finished in sessions:
-            month = month_of(finished)
+        for session, project, finished in sessions:
+            year = year_of(finished)
             passages = told.passages(rng)
             parts += [
-                (session, one.number, month, place + one.place, one.size, one.mark, one.kinds, one.words)
+                part_row(session, project, year, one._replace(place=place + one.place))
                 for one in make_texts(passages, path, {})[1]
             ]
             frames.append(path.read_bytes())
             place, size = place + len(frames[-1]), size + sum(len(one.body.encode()) for one in passages)
-            months.append((session, month))
-    for month in {month for _, month in months}:
-        ensure_month(store.db, month)
+            years.append((session, year))
+    for year in {year for _, year in years}:
+        ensure_year(store.db, year)
     key = f"blobs/00/{sessions[0][0]}"
     store.objects.put(key, frames)
     store.db.run("INSERT INTO blob VALUES(?, ?, ?, 'zstd', ?, 0, NULL)", key, size, place, key)
     with store.db.transaction():
         store.db.many(
-            "INSERT INTO session_text(session, digest, month) VALUES(?, ?, ?)",
-            [(session, key, month) for session, month in months],
+            "INSERT INTO session_text(session, digest, year) VALUES(?, ?, ?)",
+            [(session, key, year) for session, year in years],
         )
         insert_parts(store.db, parts)
     return size

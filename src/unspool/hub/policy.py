@@ -13,9 +13,9 @@ from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, encode_line
 from unspool.redact.policy import PolicyFinding as Finding
 from unspool.redact.policy import RedactionPolicy, find_in_file, parse_policy
+from unspool.redact.rebuild import redact_text
 from unspool.redact.replacements import ReplacementNames
 from unspool.redact.rules import builtin_rules
-from unspool.redact.values import redact_text
 
 _SETTING = "policy"
 _MOST = 100

@@ -22,9 +22,10 @@ from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, encode_line, redact_lines, scan_lines
 from unspool.redact.policy import RedactionPolicy
+from unspool.redact.rebuild import redact_text, redact_value
 from unspool.redact.replacements import MOST, ReplacementNames, SecretMatch
 from unspool.redact.spread import spread_values
-from unspool.redact.values import find_in_values, redact_text, redact_value
+from unspool.redact.values import find_in_values
 from unspool.share.redact_files import people_in_lines
 from unspool.share.side_files import agent_file_place
 from unspool.store.library import Library
@@ -161,11 +162,12 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
     return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone), edge.policy.version)
 
 
-def pushed_log(folder: Path, key: str) -> FoundLog:
+def pushed_log(folder: Path, key: str, library: Library | None = None) -> FoundLog:
     """The log of a session whose files were prepared in a folder, with its subagents; of an agent that files its own
-    otherwise, by its first lines. NotALog where it is none of an agent that is known."""
+    otherwise, by its first lines. NotALog where it is none of an agent that is known. A library of that folder
+    looks through it once, for whoever opens the log by it."""
     path = folder / f"{key}{LOG}"
-    found = next((log for log in Library((folder,)).logs() if log.path == str(path)), None)
+    found = next((log for log in (library or Library((folder,))).logs() if log.path == str(path)), None)
     agent = head_agent(str(path)) if path.is_file() else None
     if found is not None and (agent is None or found.agent_id == agent.id):
         return found

@@ -19,6 +19,8 @@ from unspool.hub.people.erasure import SEARCHED, content_mark, erase_permanently
 from unspool.hub.store.blobs import Blobs
 from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub.store.schema import STEPS
+from unspool.hub.store.texts import insert_parts
+from unspool.hub.store.words import as_tokens, word_number
 
 SECRET = "quicksilverzanzibar"
 _OTHER = {
@@ -104,14 +106,16 @@ def test_no_byte_is_left_in_the_files(files_store: Store, tmp_path: Path) -> Non
         session(files_store, shop, boss, f"an ordinary session {number}")
     mine = session(files_store, shop, boss, f"{SECRET} and more")
     link = share(files_store, boss, f"share of {SECRET}")
-    columns = "session, number, month, place, size, mark, kinds, words"
-    files_store.db.run(f"INSERT INTO text_part({columns}) VALUES('', 0, 0, 0, 0, '', 0, ?)", f"was {SECRET}")
+    token = as_tokens([word_number(SECRET.encode())])
+    insert_parts(files_store.db, [("", 0, 0, 0, 0, "", b"", [word_number(SECRET.encode())])])
     assert holding(tmp_path, SECRET) != []
+    assert holding(tmp_path, token) != []
     assert erase_permanently(files_store, boss.person, "session", mine)["proved"]
     proof = erase_permanently(files_store, boss.person, "share", link)
     assert proof["proved"]
     assert proof["searched"]["bytes"] > 0
     assert holding(tmp_path, SECRET) == []
+    assert holding(tmp_path, token) == []
 
 
 def test_the_api_says_proved_once_no_byte_is_left(files_store: Store, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def team(store: Store, terms: HubSettings = HubSettings()) -> Iterator[Team]:  #
 def passages(machine: Machine) -> list[tuple[object, ...]]:
     """What is kept for search of somebody's sessions, as the object store has it."""
     sql = (
-        "SELECT blob.key, number, place, text_part.size, kinds FROM text_part JOIN session ON session.id ="
+        "SELECT blob.key, number, place, text_part.size FROM text_part JOIN session ON session.id ="
         " text_part.session JOIN session_text ON session_text.session = session.id"
         " JOIN blob ON blob.digest = session_text.digest WHERE session.person = ?"
     )

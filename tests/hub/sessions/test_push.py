@@ -139,9 +139,7 @@ def test_a_log_that_was_rewritten_loses_nothing(machine: Machine) -> None:
     assert b"another telling" in files[f"{KEY}.jsonl"]
     assert machine.member.get("/api/search?q=first").json["found"] == []
     sweep_parts(machine.member.store.db)
-    words = machine.member.store.db.rows("SELECT session, words FROM text_part")
-    assert {session for session, _ in words} == {one["id"]}
-    assert "first" not in str(words)
+    assert {session for (session,) in machine.member.store.db.rows("SELECT session FROM text_part")} == {one["id"]}
     assert any("another telling" in str(row[3]) for row in passages(machine))
     assert b"another telling" in kept_texts(machine)
     assert b"first telling" not in kept_texts(machine)

@@ -3,7 +3,8 @@
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.copy import CopiedTable, insert_rows, tables
-from unspool.hub.store.database import Database, Value
+from unspool.hub.store.database import Database, Row, Value
+from unspool.hub.store.words import word_number
 
 _ODD = ("plain", "naïve 日本語 \U0001f980", 'it\'s %s \\ "quoted"\n\ttab', "")
 
@@ -33,7 +34,7 @@ def aged(store: Store, digest: str) -> None:
     store.db.run("UPDATE blob SET created = ?, unused = ? WHERE digest = ?", old, old, digest)
 
 
-def _row(db: Database, table: CopiedTable, number: int, digests: list[str]) -> tuple[Value, ...]:
+def _row(db: Database, table: CopiedTable, number: int, digests: list[str]) -> Row:
     kinds = _kinds(db, table.name)
     made: list[Value] = []
     for column in table.columns:
@@ -44,6 +45,8 @@ def _row(db: Database, table: CopiedTable, number: int, digests: list[str]) -> t
             made.append(number % 2 if small else (None if column in ("ended", "quota", "taken") else number + 2**40))
         else:
             made.append(f"{table.name}-{column}-{number} {_ODD[number % len(_ODD)]}")
+    if table.name == "text_part":
+        return (*made[:-2], bytes((1, 0, number)), sorted({0, 2**32 - 1, word_number(b"plain") + number}))
     return tuple(made)
 
 

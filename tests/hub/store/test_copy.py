@@ -21,6 +21,7 @@ from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub.store.copy import RowTally, TableSum, backup, is_empty, is_unfinished_copy, move, restore, table_sums
 from unspool.hub.store.database import Row
 from unspool.hub.store.verify import verify
+from unspool.hub.store.words import as_array, as_tokens, word_number
 
 
 def _quiet(_: str) -> None:
@@ -86,10 +87,11 @@ def test_the_mark_of_the_audit_log_goes_along(source: Store, target: Store, tmp_
 
 def _found(store: Store) -> int:
     sql = {
-        "sqlite": "SELECT count(*) FROM words_of_part WHERE words_of_part MATCH 'plain'",
-        "postgresql": "SELECT count(*) FROM text_part WHERE words @@ 'plain'::tsquery",
-    }[store.db.dialect]
-    found = store.db.row(sql)
+        "sqlite": ("SELECT count(*) FROM words_of_part WHERE words_of_part MATCH ?", as_tokens),
+        "postgresql": ("SELECT count(*) FROM text_part WHERE words @> ?::int[]", as_array),
+    }
+    asked, written = sql[store.db.dialect]
+    found = store.db.row(asked, written([word_number(b"plain")]))
     return int(found[0]) if found else 0
 
 

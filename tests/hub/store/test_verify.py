@@ -130,9 +130,12 @@ def test_a_damaged_database_is_told(on_files: StorePlace) -> None:
     """SQLite's own check is part of it."""
     store = open_store(on_files)
     filled(store)
+    ((page, size),) = store.db.rows(
+        "SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = 'session_slug'"
+    )
     store.db.close()
     with (on_files.folder / "hub.db").open("r+b") as file:
-        file.seek(-4096, os.SEEK_END)
+        file.seek((page - 1) * size)
         file.write(bytes(100))
     store = open_store(on_files)
     assert any(problem.startswith("The hub's database cannot be used") for problem in verify(store).problems)

@@ -48,11 +48,20 @@ def page_cursor(place: tuple[int, str]) -> str:
 def visible_to(db: Database, person: Person) -> SqlCondition:
     if person.admin:
         return SqlCondition("TRUE")
-    sql, values = readable_projects(person)
-    projects = sorted(project for (project,) in db.rows(sql, *values))
-    if len(projects) > _PROJECTS:
+    projects = visible_projects(db, person)
+    if projects is None:
+        sql, values = readable_projects(person)
         return SqlCondition(f"session.project IN ({sql})", values)
     return one_of("session.project", projects)
+
+
+def visible_projects(db: Database, person: Person) -> list[str] | None:
+    """The projects that somebody may read; None for all of them, and for too many to name."""
+    if person.admin:
+        return None
+    sql, values = readable_projects(person)
+    projects = sorted(project for (project,) in db.rows(sql, *values))
+    return None if len(projects) > _PROJECTS else projects
 
 
 class FilterConditions(NamedTuple):

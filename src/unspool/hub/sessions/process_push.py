@@ -9,13 +9,12 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from unspool.agents import FoundLog
-from unspool.errors import NotALog
+from unspool.errors import NotALog, UnspoolError
 from unspool.figures import Figures, all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
-from unspool.hub.store.schema import MOST_CHARACTERS
-from unspool.hub.store.texts import KnownParts, SessionPassage, TextPart, make_texts
+from unspool.hub.store.texts import MOST_CHARACTERS, KnownParts, SessionPassage, TextPart, make_texts
 from unspool.hub.web.render import HOME, OWN, WAYS, render
 from unspool.hub_client.prepare import pushed_log
 from unspool.model import Agent, Session, ToolCall
@@ -226,17 +225,15 @@ def make_session(folder: Path, key: str, known: KnownParts, policy: RedactionPol
 
     PolicyViolation where it is kept out.
     """
-    found = _found(folder, key)
+    library = Library((folder / SENT,))
+    found = _found(library, folder, key)
     if any(is_packed(name, path) for name, path in _files(folder / SENT)):
         raise BadRequest("A log is packed; send plain lines.")
     if policy is not None and (findings := policy_findings(_files(folder / SENT), policy)):
         raise PolicyViolation(findings_sentence(findings))
     (folder / MADE).mkdir()
-    library = Library((folder / SENT,))
-    rows = extract_rows(ExtractJob(found, {}), library.prices)
-    if isinstance(rows, str):
-        raise BadRequest("The log cannot be read.")
-    session = without_paths(library.open(found))
+    whole, rows = _read(library, found)
+    session = without_paths(whole)
     addresses = Addresses(session, _OPTIONS)
     texts, parts = make_texts(passages(rows, session, addresses), folder / MADE / "texts", known)
     _write(folder / MADE / TextPart.__name__, parts)
@@ -246,18 +243,31 @@ def make_session(folder: Path, key: str, known: KnownParts, policy: RedactionPol
     return MadeSession(session_columns(rows, counted), pages, texts)
 
 
+def _read(library: Library, found: FoundLog) -> tuple[Session, SessionRows]:
+    """A session and the rows of it, whose logs are read once."""
+    try:
+        session, logs = library.open_with_logs(found)
+        rows = extract_rows(ExtractJob(found, {}, logs), library.prices)
+    except (UnspoolError, OSError):
+        rows = ""
+    if isinstance(rows, str):
+        raise BadRequest("The log cannot be read.")
+    return session, rows
+
+
 def bundle_push(folder: Path, key: str) -> Path:
     """A pushed session whose files lie in a folder, as the bundle that somebody would share it by."""
-    session = without_paths(Library((folder / SENT,)).open(_found(folder, key)))
+    library = Library((folder / SENT,))
+    session = without_paths(library.open(_found(library, folder, key)))
     shown = SharedSession(session, folder / SENT / f"{key}.jsonl")
     report = RedactionReport("", "", [], LeftOutCounts())  # what was replaced in it was, before it was pushed
     return write_bundle(PreparedShare(shown, [], [], report, ShareChoices(), {}, ""), folder / "bundle.tar.gz")
 
 
-def _found(folder: Path, key: str) -> FoundLog:
+def _found(library: Library, folder: Path, key: str) -> FoundLog:
     """The log that was sent, with its subagents."""
     try:
-        return pushed_log(folder / SENT, key)
+        return pushed_log(folder / SENT, key, library)
     except NotALog:
         raise BadRequest("What was sent is no log of an agent that is known here.") from None
 

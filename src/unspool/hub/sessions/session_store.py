@@ -21,7 +21,7 @@ from unspool.hub.sessions.process_push import SENT, MadeSession, RequestRow, mak
 from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value, batches, placeholders
-from unspool.hub.store.texts import TextPart, ensure_month, known_parts, month_of, texts_of, write_texts
+from unspool.hub.store.texts import TextPart, ensure_year, known_parts, texts_of, write_texts, year_of
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
 from unspool.site.build.manifest import fingerprint
@@ -325,7 +325,7 @@ def keep_made(store: Store, made: MadeSession) -> None:
     """Put the contents of a session into the object store, and have room in the database for what refers to them."""
     for content in made.contents:
         store.blobs.keep_file(content)
-    ensure_month(store.db, month_of(made.facts.finished or 0))
+    ensure_year(store.db, year_of(made.facts.finished or 0))
 
 
 def _committed(

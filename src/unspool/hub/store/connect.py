@@ -9,8 +9,8 @@ from typing import NamedTuple
 from unspool.errors import NotFound, UsageProblem
 from unspool.hub.store.blobs import Blobs, FolderObjects, Objects
 from unspool.hub.store.database import Database, Sqlite, get_setting
+from unspool.hub.store.move_texts import Say, move_old_texts
 from unspool.hub.store.schema import MARK, migrate, schema_version
-from unspool.hub.store.texts import Say, move_old_passages
 
 DATABASE, FOLDER = "hub.db", "objects"
 
@@ -55,7 +55,7 @@ def open_store(place: StorePlace, *, unfinished: bool = False, new: bool = True,
         if not unfinished and get_setting(db, MARK) is not None:
             raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
         blobs = Blobs(db, objects)
-        move_old_passages(db, blobs, say)
+        move_old_texts(db, blobs, objects, say)
         otherwise.pop_all()
     return Store(db, objects, blobs)
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -16,8 +16,9 @@ from unspool.hub.store.blobs import AUDIT_MARK, Blob
 from unspool.hub.store.connect import DATABASE, Store, StorePlace, open_store
 from unspool.hub.store.database import Database, Row, get_setting
 from unspool.hub.store.schema import MARK, without_timeout
-from unspool.hub.store.texts import ensure_month, insert_parts
+from unspool.hub.store.texts import PART_COLUMNS, PartRow, ensure_year, insert_parts
 from unspool.hub.store.verify import content_fault, digest_parts, kept_contents, object_keys
+from unspool.hub.store.words import from_array, from_tokens
 
 _COLUMNS = {
     "sqlite": "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns"
@@ -26,9 +27,7 @@ _COLUMNS = {
     " WHERE table_schema = current_schema() AND table_name NOT LIKE 'text_part_%'",
 }
 _PARTS = "text_part"
-_OF_PARTS = ("session", "number", "month", "place", "size", "mark", "kinds", "words")
-"""Their columns, in the order that `insert_parts` wants them."""
-_WORDS = {"sqlite": "words", "postgresql": "array_to_string(tsvector_to_array(words), ' ')"}
+_NUMBERS: dict[str, Callable[[Any], list[int]]] = {"sqlite": from_tokens, "postgresql": from_array}
 _LOT = 500
 _ROUND = 2**128
 
@@ -49,7 +48,7 @@ def tables(db: Database) -> list[CopiedTable]:
     found: dict[str, list[str]] = {}
     for table, column in sorted(db.rows(_COLUMNS[db.dialect])):
         found.setdefault(table, []).append(column)
-    found[_PARTS] = list(_OF_PARTS)
+    found[_PARTS] = list(PART_COLUMNS)
     return [CopiedTable(name, tuple(columns)) for name, columns in found.items()]
 
 
@@ -62,10 +61,10 @@ def rows(db: Database, table: CopiedTable) -> Iterator[Row]:
 
 
 def _parts(db: Database) -> Iterator[Row]:
-    """Parts whose words are in one order on every database; those of a session lie together."""
-    names = ", ".join((*_OF_PARTS[:-1], _WORDS[db.dialect]))
-    for *rest, words in db.each(f"SELECT {names} FROM text_part ORDER BY session, number"):  # noqa: S608
-        yield (*rest, " ".join(sorted({*words.split()})))
+    """Parts whose words are the same on every database; those of a session lie together."""
+    read = _NUMBERS[db.dialect]
+    for *rest, words in db.each(f"SELECT {', '.join(PART_COLUMNS)} FROM text_part ORDER BY session, number"):  # noqa: S608
+        yield (*rest, read(words))
 
 
 def insert_rows(db: Database, table: CopiedTable, found: Iterable[Row]) -> None:
@@ -73,9 +72,9 @@ def insert_rows(db: Database, table: CopiedTable, found: Iterable[Row]) -> None:
     rest = iter(found)
     while lot := list(islice(rest, _LOT)):
         if table.name == _PARTS:
-            for month in {row[_OF_PARTS.index("month")] for row in lot}:
-                ensure_month(db, month)
-            insert_parts(db, lot)
+            for year in {row[PART_COLUMNS.index("year")] for row in lot}:
+                ensure_year(db, year)
+            insert_parts(db, (cast("PartRow", row) for row in lot))
         else:
             db.many(sql, lot)
 

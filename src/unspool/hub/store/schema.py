@@ -1,65 +1,7 @@
 """The hub's tables and its full text."""
 
-import threading
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
-
-import apsw
-
 from unspool.errors import UsageProblem
 from unspool.hub.store.database import Database, get_setting, set_setting
-
-TOKENIZER = ("unicode61", "remove_diacritics", "2")
-MOST_CHARACTERS = 32_000
-"""Of one passage."""
-_ASCII = bytes(range(128))
-_FOLDED = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
-
-_local = threading.local()
-
-
-def split_words(text: str) -> list[str]:
-    if text.isascii() or _is_plain_but_for_signs(text):
-        return text.encode("ascii", "replace").translate(_FOLDED).decode().split()
-    return _tokenized(text)
-
-
-def _is_plain_but_for_signs(text: str) -> bool:
-    """Whether all that is not ASCII stands between words, as dashes and ticks do: then cutting is quick."""
-    rest = text.encode("utf-8", "replace").translate(None, _ASCII).decode()
-    return all(map(_separates, set(rest)))
-
-
-@lru_cache(65_536)
-def _separates(sign: str) -> bool:
-    return _tokenized(f"a{sign}b") == ["a", "b"]
-
-
-def _tokenized(text: str) -> list[str]:
-    cut = getattr(_local, "cut", None)
-    if cut is None:
-        cut = _local.cut = _tokenizer()
-    found: list[str] = cut(text)
-    return found
-
-
-def quote_word(word: str) -> str:
-    return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def _tokenizer() -> Callable[[str], list[str]]:
-    database = apsw.Connection(":memory:")
-    name, *options = TOKENIZER
-    made: Any = database.fts5_tokenizer(name, options)
-
-    def cut(text: str) -> list[str]:
-        data = text.encode("utf-8", "replace")
-        found = made(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-        return list(found)
-
-    return cut
-
 
 _FIRST = """
 CREATE TABLE setting(key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -306,7 +248,52 @@ CREATE TABLE text_part_other PARTITION OF text_part DEFAULT;
 DROP INDEX passage_words;
 """,
 }
-"""Full text, which each database does in its own route."""
+"""Words of parts as they were until they had numbers and signatures: full text in each database's own route."""
+
+UNMADE = -1
+"""The year of a session whose texts lie in the object store, and whose parts are still to be made."""
+_SIGNATURES = """
+-- `year` is where a session's parts are, -1 where they are still to be made of its texts.
+ALTER TABLE session_text RENAME COLUMN month TO year;
+UPDATE session_text SET year = -1;
+CREATE INDEX session_text_unmade ON session_text(session) WHERE year = -1;
+DROP TABLE text_part;
+"""
+_SIGNED_PARTS = {
+    "sqlite": """
+DROP TABLE words_of_part;
+-- A part of a session's texts: where its frame lies in the content, a digest of it, its signature (`signature.py`), and
+-- the numbers of its words and of how they begin (`words.py`), as words of letters and digits.
+CREATE TABLE text_part(
+  id INTEGER PRIMARY KEY, session TEXT NOT NULL, number BIGINT NOT NULL, year BIGINT NOT NULL, place BIGINT NOT NULL,
+  size BIGINT NOT NULL, mark TEXT NOT NULL, signature BLOB NOT NULL, words TEXT NOT NULL
+);
+CREATE INDEX text_part_session ON text_part(session, number);
+CREATE VIRTUAL TABLE words_of_part USING fts5(
+  words, content='text_part', content_rowid='id', detail='none', columnsize=0, tokenize='ascii'
+);
+INSERT INTO words_of_part(words_of_part, rank) VALUES('secure-delete', 1);
+CREATE TRIGGER text_part_in AFTER INSERT ON text_part BEGIN
+  INSERT INTO words_of_part(rowid, words) VALUES(new.id, new.words);
+END;
+CREATE TRIGGER text_part_out AFTER DELETE ON text_part BEGIN
+  INSERT INTO words_of_part(words_of_part, rowid, words) VALUES('delete', old.id, old.words);
+END;
+""",
+    "postgresql": """
+-- A part of a session's texts: where its frame lies in the content, a digest of it, its signature (`signature.py`), and
+-- the numbers of its words and of how they begin (`words.py`). A year has a partition from the first session of it
+-- on; without a time they are in the last. Neither signatures nor numbers can be packed.
+CREATE TABLE text_part(
+  session TEXT NOT NULL, number BIGINT NOT NULL, year BIGINT NOT NULL, place BIGINT NOT NULL, size BIGINT NOT NULL,
+  mark TEXT NOT NULL, signature BYTEA NOT NULL, words INTEGER[] NOT NULL
+) PARTITION BY RANGE(year);
+ALTER TABLE text_part ALTER signature SET STORAGE EXTERNAL, ALTER words SET STORAGE EXTERNAL;
+CREATE INDEX text_part_session ON text_part(session, number);
+CREATE INDEX text_part_words ON text_part USING gin(words) WITH (fastupdate = off);
+CREATE TABLE text_part_other PARTITION OF text_part DEFAULT;
+""",
+}
 
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
@@ -317,6 +304,7 @@ STEPS: tuple[dict[str, str], ...] = (
     dict.fromkeys(_WORDS, _HISTORY),
     dict.fromkeys(_WORDS, _WORK),
     {name: _TEXTS + parts for name, parts in _PARTS.items()},
+    {name: _SIGNATURES + parts for name, parts in _SIGNED_PARTS.items()},
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 

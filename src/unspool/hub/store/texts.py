@@ -1,14 +1,13 @@
-"""The texts of sessions for search: packed in the object store, part by part; the database holds each part's words.
+"""The texts of sessions for search: packed in the object store, part by part; the database knows what each part holds.
 
-A part is some passages that follow each other. Its words say that they are somewhere in it, not where: whoever looks
-for something reads the parts that may hold it, each by itself, from its place in the object.
+A part is some passages that follow each other. It is found by the numbers of its words, its signature tells which of
+its passages may hold what is looked for, and these are read, part by part, from their place in the object.
 """
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b, sha256
 from itertools import islice
@@ -18,20 +17,20 @@ from typing import NamedTuple
 import msgspec
 import zstandard
 
-from unspool.files import scratch_folder
-from unspool.hub.errors import StoreUnavailable
-from unspool.hub.store.blobs import Blobs, DamagedContent, MadeFile, Objects
+from unspool.hub.store.blobs import DamagedContent, MadeFile, Objects
 from unspool.hub.store.database import Database, Row, Value
-from unspool.hub.store.schema import drop_moved_passages, quote_word, split_words, table_exists, without_timeout
+from unspool.hub.store.schema import UNMADE, table_exists
+from unspool.hub.store.signature import MOST_PASSAGES, PartWords
+from unspool.hub.store.words import BEGINNING, as_array, as_tokens, project_number, split_tokens
 
-PART_CHARACTERS = 32_000
+MOST_CHARACTERS = 32_000
+"""Of one passage."""
+PART_CHARACTERS = 64_000
 """Of a part, unless one passage alone is longer."""
 RANKED = ("title", "prompt", "answer", "call", "thinking", "result", "notice")
-"""Kinds of passages, the one that tells most first: the bit of each in `text_part.kinds`."""
-_LONGEST = 2000
-"""Bytes of a word; PostgreSQL keeps no longer ones."""
+"""Kinds of passages, the one that tells most first."""
 _LEVEL = 6
-_EARLIEST = 202_001
+_EARLIEST = 2020
 _AT_ONCE = 200
 _REMEMBERED = 32 * 1024 * 1024
 """Bytes of texts that a process keeps unpacked."""
@@ -54,16 +53,13 @@ class TextPart(NamedTuple):
     size: int
     mark: str
     """A digest of what is in it."""
-    kinds: int
-    """A bit for each of `RANKED` that it holds."""
     lines: tuple[int, ...]
-    words: str | None
-    """Its different words in order, with spaces between; None where the database has them already."""
+    holds: tuple[bytes, list[int]] | None
+    """Its signature and the numbers it is found by; None where the database has them already."""
 
 
 KnownParts = Mapping[int, str]
 """The marks of a session's parts in the database, by number."""
-Say = Callable[[str], None]
 
 
 def make_texts(
@@ -77,9 +73,9 @@ def make_texts(
         for number, some in enumerate(_cut(passages)):
             data = msgspec.json.encode(some)
             frame, mark = packer.compress(data), blake2b(data, digest_size=16).hexdigest()
-            words = None if known.get(number) == mark else _words(some)
+            holds = None if known.get(number) == mark else _holds(some)
             lines = tuple(sorted({one.line for one in some} - {0}))
-            parts.append(TextPart(number, place, len(frame), mark, _kinds(some), lines, words))
+            parts.append(TextPart(number, place, len(frame), mark, lines, holds))
             file.write(frame)
             proof.update(data)
             place, whole = place + len(frame), whole + len(data)
@@ -91,7 +87,7 @@ def _cut(passages: Iterable[SessionPassage]) -> Iterator[list[SessionPassage]]:
     some: list[SessionPassage] = []
     length = 0
     for one in passages:
-        if some and length + len(one.body) > PART_CHARACTERS:
+        if some and (length + len(one.body) > PART_CHARACTERS or len(some) == MOST_PASSAGES):
             yield some
             some, length = [], 0
         some.append(one)
@@ -100,25 +96,13 @@ def _cut(passages: Iterable[SessionPassage]) -> Iterator[list[SessionPassage]]:
         yield some
 
 
-def _words(passages: Iterable[SessionPassage]) -> str:
-    found = {word for one in passages for word in split_words(one.body)}
-    return " ".join(sorted(word for word in found if is_kept_word(word)))
-
-
-def is_kept_word(word: str) -> bool:
-    return len(word) <= _LONGEST // 4 or len(word.encode(errors="replace")) <= _LONGEST
-
-
-def kinds_mask(kinds: Iterable[str]) -> int:
-    return sum({1 << kind_rank(kind) for kind in kinds})
+def _holds(passages: Iterable[SessionPassage]) -> tuple[bytes, list[int]]:
+    words = PartWords([(kind_rank(one.kind), split_tokens(one.body)) for one in passages])
+    return words.signature(), words.numbers(BEGINNING)
 
 
 def kind_rank(kind: str) -> int:
     return RANKED.index(kind) if kind in RANKED else len(RANKED) - 1
-
-
-def _kinds(passages: Iterable[SessionPassage]) -> int:
-    return kinds_mask({one.kind for one in passages})
 
 
 def known_parts(db: Database, session: str) -> dict[int, str]:
@@ -132,64 +116,69 @@ def texts_of(db: Database, session: str) -> str:
 
 
 def _there(db: Database, session: str) -> list[Row]:
-    month = _kept_month(db, session)
-    if month is None:
+    year = _kept_year(db, session)
+    if year is None:
         return []
-    sql = "SELECT number, place, size, mark FROM text_part WHERE session = ? AND month = ?"
-    return db.rows(sql, session, month)
+    sql = "SELECT number, place, size, mark FROM text_part WHERE session = ? AND year = ?"
+    return db.rows(sql, session, year)
 
 
-def _kept_month(db: Database, session: str) -> int | None:
-    row = db.row("SELECT month FROM session_text WHERE session = ?", session)
-    return None if row is None else int(row[0])
+def _kept_year(db: Database, session: str) -> int | None:
+    row = db.row("SELECT year FROM session_text WHERE session = ?", session)
+    return None if row is None or row[0] == UNMADE else int(row[0])
 
 
-_PUT = "INSERT INTO text_part(session, number, month, place, size, mark, kinds, words) VALUES(?, ?, ?, ?, ?, ?, ?, {})"
-_WORDS = {"sqlite": "?", "postgresql": "?::tsvector"}
+PART_COLUMNS = ("session", "number", "year", "place", "size", "mark", "signature", "words")
+"""In the order that `insert_parts` wants them."""
+_PUT = f"INSERT INTO text_part({', '.join(PART_COLUMNS)}) VALUES(?, ?, ?, ?, ?, ?, ?, {{}})"
+_WORDS = {"sqlite": ("?", as_tokens), "postgresql": ("?::int[]", as_array)}
 _GONE = {
-    "sqlite": "UPDATE text_part SET session = '' WHERE session = ? AND month = ? AND number = ?",
-    "postgresql": "DELETE FROM text_part WHERE session = ? AND month = ? AND number = ?",
+    "sqlite": "UPDATE text_part SET session = '' WHERE session = ? AND year = ? AND number = ?",
+    "postgresql": "DELETE FROM text_part WHERE session = ? AND year = ? AND number = ?",
 }
 """Full text in a file is slow at taking out what it once took in: `sweep_parts` does."""
-
-
-def as_vector(words: str) -> str:
-    """Words with spaces between, as PostgreSQL reads a tsvector."""
-    return " ".join(map(quote_word, words.split()))
 
 
 def write_texts(db: Database, session: str, digest: str, parts: Sequence[TextPart], finished: int) -> None:
     """Have a session hold these parts and no others, inside the caller's transaction; most pushes only add some.
 
-    `digest` is of the content that they lie in. A session stays in the month that it came in with, which
-    `ensure_month` has made room for.
+    `digest` is of the content that they lie in. A session stays in the year that it came in with,
+    which `ensure_year` has made room for.
     """
-    before, month = _there(db, session), _kept_month(db, session)
-    month = month_of(finished) if month is None else month
+    before, year = _there(db, session), _kept_year(db, session)
+    year = year_of(finished) if year is None else year
     there = {number: (place, size, mark) for number, place, size, mark in before}
     fresh = [one for one in parts if one.number not in there or there[one.number][2] != one.mark]
     gone = there.keys() - {one.number for one in parts} | there.keys() & {one.number for one in fresh}
     moved = [one for one in parts if one not in fresh and there[one.number] != (one.place, one.size, one.mark)]
-    db.many(_GONE[db.dialect], [(session, month, number) for number in sorted(gone)])
-    where = "UPDATE text_part SET place = ?, size = ? WHERE session = ? AND month = ? AND number = ?"
-    db.many(where, [(one.place, one.size, session, month, one.number) for one in moved])
-    rows = ((session, one.number, month, one.place, one.size, one.mark, one.kinds, one.words or "") for one in fresh)
-    insert_parts(db, rows)
+    db.many(_GONE[db.dialect], [(session, year, number) for number in sorted(gone)])
+    where = "UPDATE text_part SET place = ?, size = ? WHERE session = ? AND year = ? AND number = ?"
+    db.many(where, [(one.place, one.size, session, year, one.number) for one in moved])
+    (project,) = db.row("SELECT project FROM session WHERE id = ?", session) or ("",)
+    insert_parts(db, (part_row(session, project, year, one) for one in fresh))
     db.run("DELETE FROM session_text WHERE session = ?", session)
     if parts:
-        db.run("INSERT INTO session_text(session, digest, month) VALUES(?, ?, ?)", session, digest, month)
+        db.run("INSERT INTO session_text(session, digest, year) VALUES(?, ?, ?)", session, digest, year)
     db.run("DELETE FROM opening WHERE session = ?", session)
     lines = sorted({line for one in parts for line in one.lines})
     db.many("INSERT INTO opening(session, line) VALUES(?, ?)", [(session, line) for line in lines])
 
 
-def insert_parts(db: Database, rows: Iterable[tuple[Value, ...]]) -> None:
-    """Rows of `text_part`, whose words come last."""
-    waiting, put = iter(rows), _PUT.format(_WORDS[db.dialect])
+PartRow = tuple[str, int, int, int, int, str, bytes, list[int]]
+
+
+def part_row(session: str, project: str, year: int, part: TextPart) -> PartRow:
+    signature, numbers = part.holds or (b"", [])
+    found_by = sorted({*numbers, project_number(project)})
+    return session, part.number, year, part.place, part.size, part.mark, signature, found_by
+
+
+def insert_parts(db: Database, rows: Iterable[PartRow]) -> None:
+    mark, written = _WORDS[db.dialect]
+    waiting = iter(rows)
     while some := list(islice(waiting, _AT_ONCE)):
-        if db.dialect == "postgresql":
-            some = [(*rest, as_vector(str(words))) for *rest, words in some]
-        db.many(put, some)
+        kept: list[tuple[Value, ...]] = [(*row[:-1], written(row[-1])) for row in some]
+        db.many(_PUT.format(mark), kept)
 
 
 def sweep_parts(db: Database, seconds: float = 0.5) -> int:
@@ -205,28 +194,26 @@ def sweep_parts(db: Database, seconds: float = 0.5) -> int:
     return count
 
 
-def month_of(finished: int) -> int:
-    """The month of a session, such as 202611; 0 where its log tells no time, or one that cannot be."""
+def year_of(finished: int) -> int:
+    """The year of a session; 0 where its log tells no time, or one that cannot be."""
     try:
-        when = datetime.fromtimestamp(finished / 1000, UTC)
+        year = datetime.fromtimestamp(finished / 1000, UTC).year
     except (OverflowError, OSError, ValueError):
         return 0
-    today = datetime.now(UTC)
-    month = when.year * 100 + when.month
-    return month if _EARLIEST <= month <= today.year * 100 + today.month else 0
+    return year if _EARLIEST <= year <= datetime.now(UTC).year else 0
 
 
-def ensure_month(db: Database, month: int) -> None:
-    """Have a partition for a month on a server; 0 has one of its own. Not inside a transaction that reads parts."""
-    name = f"text_part_{month:d}"
-    if db.dialect == "sqlite" or month == 0 or table_exists(db, name):
+def ensure_year(db: Database, year: int) -> None:
+    """Have a partition for a year on a server; 0 has one of its own. Not inside a transaction that reads parts."""
+    name = f"text_part_{year:d}"
+    if db.dialect == "sqlite" or year == 0 or table_exists(db, name):
         return
     with db.transaction():
         db.alone("partition")
         if not table_exists(db, name):
             db.script(
                 f"CREATE TABLE {name} (LIKE text_part INCLUDING ALL);"
-                f"ALTER TABLE text_part ATTACH PARTITION {name} FOR VALUES FROM ({month:d}) TO ({month + 1:d})"
+                f"ALTER TABLE text_part ATTACH PARTITION {name} FOR VALUES FROM ({year:d}) TO ({year + 1:d})"
             )
 
 
@@ -236,7 +223,6 @@ class PartPlace(NamedTuple):
     number: int
     place: int
     size: int
-    kinds: int
 
 
 class _Remembered:
@@ -298,56 +284,3 @@ def _unpacked(key: str, part: PartPlace, frame: bytes) -> list[SessionPassage]:
         raise DamagedContent("The texts of a session are damaged in the object store.") from error
     _remembered.put(key, part.place, len(data), passages)
     return passages
-
-
-_SAID_EVERY = 5.0
-_OLD = "SELECT turn, kind, link, line, body FROM passage WHERE session = ? ORDER BY id"
-
-
-def move_old_passages(db: Database, blobs: Blobs, say: Say) -> int:
-    """Move the texts that an older version kept in the database to the object store; how many sessions had any.
-
-    Each session moves in a transaction of its own. Where it is broken off, the next one who opens the hub goes on.
-    """
-    if not table_exists(db, "passage") or not table_exists(db, "text_part"):
-        return 0
-    sessions = db.rows("SELECT DISTINCT session FROM passage WHERE session <> ''")
-    said = time.monotonic()
-    if sessions:
-        say(f"Moving the texts of {len(sessions):,} sessions to the object store, once; this may take a while")
-    for number, (session,) in enumerate(sessions, 1):
-        _move_session(db, blobs, session)
-        if time.monotonic() - said > _SAID_EVERY:
-            say(f"{number:,} of {len(sessions):,} sessions have moved")
-            said = time.monotonic()
-    with _moving(db) as left:
-        if left:
-            drop_moved_passages(db)
-    return len(sessions)
-
-
-@contextmanager
-def _moving(db: Database) -> Iterator[bool]:
-    """A transaction in which nobody else moves texts; whether there may be any left to move."""
-    with db.transaction():
-        without_timeout(db)
-        db.alone("move texts")
-        yield table_exists(db, "passage")
-
-
-def _move_session(db: Database, blobs: Blobs, session: str) -> None:
-    row = db.row("SELECT finished FROM session WHERE id = ?", session)
-    finished = int(row[0]) if row else 0
-    ensure_month(db, month_of(finished))
-    with scratch_folder() as folder, _moving(db) as left:
-        passages = [SessionPassage(*found) for found in db.rows(_OLD, session)] if left else []
-        made, parts = make_texts(passages, folder / "texts", {})
-        if made is None:  # another process was quicker
-            return
-        db.run("DELETE FROM passage WHERE session = ?", session)
-        if row is None:  # of no session any more
-            return
-        blobs.keep_file(made)
-        if not blobs.held([made.digest]):
-            raise StoreUnavailable("A content went while a session's texts were moved; begin again.")
-        write_texts(db, session, made.digest, parts, finished)
