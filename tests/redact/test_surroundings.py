@@ -9,8 +9,8 @@ from tests.thorough import tries
 from unspool.redact.finder import Finder
 from unspool.redact.letter_pairs import chance
 from unspool.redact.placeholders import is_placeholder
+from unspool.redact.rebuild import redact_value
 from unspool.redact.replacements import ReplacementNames
-from unspool.redact.values import redact_value
 
 FINDER = Finder()
 ALNUM = string.ascii_letters + string.digits

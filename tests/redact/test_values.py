@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from bench.labelled import Labelled, labelled
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.rebuild import Redactor, redact_text, redact_value
 from unspool.redact.replacements import ReplacementNames
 from unspool.redact.rules import PersonalNames
-from unspool.redact.values import redact_text, redact_value
 
 FINDER = Finder(None, PersonalNames.of({"USER": "evelyn", "HOME": "/home/evelyn"}), ["Project Tern"])
 LABELS = list(labelled(21))
@@ -55,6 +55,14 @@ def test_nothing_is_left_and_twice_is_once(value: Any) -> None:
     twice, found = redact_value(once, FINDER, names)
     assert twice == once
     assert found == []
+
+
+@given(st.lists(texts, max_size=8))
+def test_many_texts_at_once_are_made_as_each_by_itself(some: list[str]) -> None:
+    names, found = ReplacementNames(), [(text, FINDER.find(text)) for text in some]
+    together = Redactor(FINDER, names)
+    for _ in range(2):  # the second time they are known
+        assert together.texts(found) == [redact_text(text, FINDER, names)[0] for text in some]
 
 
 @given(st.sampled_from(LABELS), st.text(max_size=20), st.text(max_size=20))

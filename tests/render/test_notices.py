@@ -7,7 +7,7 @@ import pytest
 from tests.render.build import NOTICES, notice, place
 from tests.render.seen import seen
 from tests.stack import small_stack
-from unspool.doc import Fold, Heading, Terminal
+from unspool.doc import Fields, Fold, Heading, Terminal
 from unspool.model import Notice
 from unspool.render.notices import notice_nodes
 
@@ -120,3 +120,18 @@ def test_a_long_fact_that_is_told_twice_is_shown_once() -> None:
     shown = seen(list(notice_nodes(Notice(place(), "progress", "bash_progress", facts), 3)))
     assert shown.count("line of output") == 10
     assert "the same as output" in shown
+
+
+def test_output_that_a_longer_one_holds_is_shown_once() -> None:
+    lines = [f"line {number} of what was printed" for number in range(10)]
+    facts = {"output": "\n".join(lines[5:]), "fullOutput": "\n".join(lines), "totalLines": 10}
+    shown = seen(list(notice_nodes(Notice(place(), "progress", "bash_progress", facts), 3)))
+    assert all(shown.count(line) == 1 for line in lines)
+    assert "part of fullOutput" in shown
+
+
+def test_the_name_of_a_progress_line_is_among_its_facts() -> None:
+    said = Notice(place(), "progress", "hook_progress", {"type": "hook_progress", "hookName": "Stop"})
+    (fold,) = notice_nodes(said, 3)
+    assert isinstance(fold, Fold)
+    assert fold.children == (Fields((("type", "hook_progress"), ("hookName", "Stop"))),)

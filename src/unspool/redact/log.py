@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unspool.redact.finder import Finder
+from unspool.redact.rebuild import Keep, Redactor, keep_nothing
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch, escape_surrogates
-from unspool.redact.values import Held, Json, Keep, find_in_values, keep_nothing, message_id, path_text, rebuild_value
+from unspool.redact.values import Held, Json, find_in_values, message_id, path_text
 
 _WORDS = 40
 """Characters told on either side of a finding."""
@@ -39,10 +40,11 @@ def redact_lines(
     A thought whose words change goes, since its signature is void: the log still resumes. Where it is `shown` to
     people, the thought stays and its signature goes.
     """
-    voided = partial(_mend_signatures, shown=shown)
+    voided, redactor = partial(_mend_signatures, shown=shown), Redactor(finder, names, keep)
     for some in _batches(lines):
-        for line, found in _found(some, finder):
-            made, _ = rebuild_value(line.value, found, finder, names, keep)
+        held = _found(some, finder)
+        redacted = redactor.values([line.value for line, _ in held], [found for _, found in held])
+        for (line, _), made in zip(held, redacted, strict=True):
             yield _written(line, made, finder, keep, voided) + line.end
 
 

@@ -10,9 +10,10 @@ import msgspec
 from unspool.errors import UsageProblem
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, scan_lines
+from unspool.redact.rebuild import redact_text
 from unspool.redact.replacements import Kind, ReplacementNames, SecretMatch
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, rule_fault
-from unspool.redact.values import find_in_values, redact_text
+from unspool.redact.values import find_in_values
 
 _LOG = ".jsonl"
 

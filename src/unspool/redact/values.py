@@ -1,9 +1,8 @@
-"""Redacts every string and key of a JSON value, however deep, searching many texts at once."""
+"""Finds what must go in every string and key of JSON values, however deep, searching many texts at once."""
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -13,7 +12,7 @@ import msgspec
 from unspool.redact import replacements
 from unspool.redact.checks import is_name
 from unspool.redact.finder import Finder
-from unspool.redact.replacements import VALUES, MatchMemory, ReplacementNames, SecretMatch, is_telling_key, telling_keys
+from unspool.redact.replacements import VALUES, MatchMemory, SecretMatch, is_telling_key, telling_keys
 from unspool.redact.spread import SpreadFinder
 
 
@@ -179,47 +178,8 @@ def _add(value: str, path: ValuePath, key: str, known: MatchMemory, into: list[V
         into.append(text)
 
 
-Keep = Callable[[SecretMatch], bool]
-Found = list[tuple[str, SecretMatch]]
-"""Where in the value, and what."""
 Held = list[tuple[ValueText, list[SecretMatch]]]
 """Strings of a value, and what must go of each."""
-
-_ROUNDS = 4
-"""How often a redacted text is looked through again: what is left beside a name may read as something else."""
-
-
-_DIGEST = re.compile(r"(?i)(?:content|file|message|request|shape)?(?:digests?|hash(?:es)?|checksums?)|sha-?256")
-_HEX = re.compile(r"[0-9A-Fa-f]{16,128}")
-
-
-def keep_nothing(_: SecretMatch) -> bool:
-    """Keep nothing that was found."""
-    return False
-
-
-def redact_text(
-    text: str, finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing
-) -> tuple[str, list[SecretMatch]]:
-    """The text with names for all that must go and is not to be kept, and what was found in it."""
-    found = finder.find(text)
-    return (_cleared(text, found, finder, names, keep) if found else text), found
-
-
-def redact_value(value: Json, finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing) -> tuple[Json, Found]:
-    """The value with every string and key redacted, and what was found where. The very value where nothing changes."""
-    (found,) = find_in_values([value], finder)
-    return rebuild_value(value, found, finder, names, keep)
-
-
-def rebuild_value(
-    value: Json, found: Held, finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing
-) -> tuple[Json, Found]:
-    """The same for what was found in the value already."""
-    if not found:
-        return value, []
-    made = {text.whole: _made(text.text, matches, finder, names, keep) for text, matches in found}
-    return _rebuilt(value, "", made), [(str(text.path), match) for text, matches in found for match in matches]
 
 
 def find_in_values(values: Sequence[Json], finder: Finder) -> list[Held]:
@@ -328,70 +288,3 @@ def _add_half(held: Held, text: ValueText, half: SecretMatch) -> None:
 def _told(text: str, picture: replacements.BarePicture) -> list[SecretMatch]:
     """What a picture tells beside its pixels, as something found; its value is known by a digest."""
     return [SecretMatch("picture", "personal", sha256(picture.told).hexdigest(), 0, len(text))] if picture.told else []
-
-
-def _untold(_: str, __: replacements.BarePicture) -> list[SecretMatch]:
-    return []
-
-
-def _made(text: str, found: list[SecretMatch], finder: Finder, names: ReplacementNames, keep: Keep) -> str:
-    if found and found[0].rule == "picture" and (picture := replacements.strip_picture(text)):
-        return text if keep(found[0]) else picture.text
-    return _cleared(text, found, finder, names, keep) if found else text
-
-
-def _cleared(text: str, found: list[SecretMatch], finder: Finder, names: ReplacementNames, keep: Keep) -> str:
-    for _ in range(_ROUNDS):
-        going = [match for match in found if not keep(match)]
-        if not going:
-            break
-        text = _replaced(text, going, names)
-        found = finder.find(text)
-    return text
-
-
-def _replaced(text: str, found: list[SecretMatch], names: ReplacementNames) -> str:
-    parts, last = [], 0
-    for match in found:
-        parts += [text[last : match.start], names.of(match)]
-        last = match.end
-    return "".join([*parts, text[last:]])
-
-
-def _rebuilt(value: Json, key: str, made: dict[str, str]) -> Json:
-    """The value with the strings that were made anew; the same object where nothing changed."""
-    if isinstance(value, str):
-        text = made.get(ValueText(ValuePath(), key if is_telling_key(key) else "", value).whole, value)
-        return value if text == value else text
-    if isinstance(value, list):
-        items = [_rebuilt(one, item_name(value, number, key), made) for number, one in enumerate(value)]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-    return _rebuild_object(value, made) if isinstance(value, dict) else value
-
-
-def _rebuild_object(value: dict[str, Json], made: dict[str, str]) -> Json:
-    rebuilt: dict[str, Json] = {}
-    changed = False
-    for key, one in value.items():
-        name = _unused(made.get(key, key), rebuilt)
-        rebuilt[name] = one if is_signature(value, key) else _rebuilt(one, text_name(value, key), made)
-        changed = changed or name != key or rebuilt[name] is not one
-    return {name: _undigested(name, one) for name, one in rebuilt.items()} if changed else value
-
-
-def _undigested(key: str, value: Json) -> Json:
-    """Nothing in place of the digest of an object whose words changed: whoever guesses them could see that it fits."""
-    if not isinstance(value, str | list) or not _DIGEST.fullmatch(key):
-        return value
-    if isinstance(value, str):
-        return "" if _HEX.fullmatch(value) else value
-    return [one for one in value if not (isinstance(one, str) and _HEX.fullmatch(one))]
-
-
-def _unused(key: str, made: dict[str, Json]) -> str:
-    """The key, told apart where two became the same: nothing is lost."""
-    name, number = key, 1
-    while name in made:
-        number += 1
-        name = f"{key} ({number})"
-    return name

@@ -40,13 +40,14 @@ def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
 
 
 def _children(notice: Notice) -> Iterator[Node]:
-    if notice.text:
-        yield Terminal(styled_spans(notice.text)) if notice.kind in _VERBATIM else Prose(notice.text)
+    told = notice.text if notice.kind != "progress" else ""  # which is a name for the machine, among its facts
+    if told:
+        yield Terminal(styled_spans(told)) if notice.kind in _VERBATIM else Prose(told)
     told_there = _OF_SUBAGENT if notice.kind == "progress" and notice.facts.get("agentId") else ()
     facts = {
         name: value
         for name, value in notice.facts.items()
-        if name not in told_there and not _is_said(name, value, notice.text)
+        if name not in told_there and not _is_said(name, value, told)
     }
     if notice.kind == "system-prompt":
         yield Fields((("tools", ", ".join(_tool_names(notice)) or "as before"),))
@@ -56,11 +57,20 @@ def _children(notice: Notice) -> Iterator[Node]:
 
 
 def _once(facts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Facts by name; a long one that says what another said is told by the name of that."""
+    """Facts by name; a long one that another says too, as it is or within more, is told by the name of that."""
+    every = list(facts)
     known: dict[str, str] = {}
-    for name, said in facts:
+    few = every if len(every) <= _COMPARED else []  # a log may hold any number of them
+    long = [(name, said) for name, said in few if len(said) >= _LONG_FACT]
+    for name, said in every:
         first = known.setdefault(said, name)
-        yield name, said if first == name or len(said) < _LONG_FACT else f"the same as {first}"
+        if len(said) < _LONG_FACT:
+            yield name, said
+        elif first != name:
+            yield name, f"the same as {first}"
+        else:
+            within = next((other for other, more in long if len(more) > len(said) and said in more), "")
+            yield name, f"part of {within}" if within else said
 
 
 def _is_said(name: str, value: Json, words: str) -> bool:
@@ -267,6 +277,8 @@ def _queue(notice: Notice) -> NoticeLine:
 _REASONS = ("blockingError", "permissionDecisionReason", "stopReason", "hookErrors", "reason", "message")
 """Where a hook says why, the most telling first."""
 _TELLING = ("message", "formatted", "model", "blockingError", "name", "command", "type")
+_COMPARED = 24
+"""Facts of a notice, at most, for each long one to be looked for in the others."""
 _LONG_FACT = 60
 _OF_SUBAGENT = ("message", "normalizedMessages", "prompt")
 """What a progress line repeats of a subagent, whose conversation has it."""

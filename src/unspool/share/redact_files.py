@@ -19,10 +19,10 @@ from unspool.errors import Unreadable
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.rebuild import redact_text, redact_value
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.spread import ASKED, near_names, spread_values
-from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
     Advance,
     ShareChoices,

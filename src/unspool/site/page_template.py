@@ -1,7 +1,7 @@
 """The frame of every page, and the styles and scripts it refers to."""
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -149,7 +149,7 @@ class Frame(msgspec.Struct, frozen=True):
     """What leads from the page's folder to the site's root: empty, or `../` for each folder."""
     crumbs: tuple[Crumb, ...] = ()
     """The pages above, the topmost first; the page itself is not among them."""
-    sessions: dict[str, str] = {}
+    sessions: Mapping[str, str] = {}
     """Addresses of other sessions of this site, relative to the root, by id."""
     search: str = ""
     """Folder of the search index, relative to the root; empty where there is none."""

@@ -154,11 +154,16 @@ def strip_ansi(text: str) -> str:
     return _SGR.sub("", _inert(text)) if _active(text) else text
 
 
+def is_printable(text: str) -> bool:
+    """Whether all of a text but tabs and line breaks can be seen, which is found out faster than by a pattern."""
+    return text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+
+
 def _active(text: str) -> bool:
     """Whether anything in the text is more than text; most has nothing, which is found out fast."""
-    if text.isprintable():
-        return False
-    return bool(text.encode().translate(None, _PASSIVE)) if text.isascii() else _ACTIVE.search(text) is not None
+    if text.isascii():
+        return not text.isprintable() and bool(text.encode().translate(None, _PASSIVE))
+    return not is_printable(text) and _ACTIVE.search(text) is not None
 
 
 def _inert(text: str) -> str:

@@ -12,6 +12,8 @@ CONTEXT = 3
 _THOROUGH = 600  # lines up to which even the commonest may begin a match
 _COMMON = 8  # occurrences from which a line of a larger text may only prolong one
 _LARGEST = 20_000
+_SIGNS = frozenset(" +-\\")
+"""What a line of a patch may begin with."""
 _Step = tuple[str, int, int, int, int]
 
 
@@ -51,8 +53,8 @@ def diff_of_fragments(path: str, before: str, after: str) -> Diff:
 
 def join_hunks(path: str, hunks: tuple[Hunk, ...], created: bool) -> Diff:
     """The hunks as one diff, its lines counted."""
-    signs = Counter(line[0] for hunk in hunks for line in hunk.lines)
-    return Diff(path, hunks, signs["+"], signs["-"], created)
+    signs = [line[0] for hunk in hunks for line in hunk.lines]
+    return Diff(path, hunks, signs.count("+"), signs.count("-"), created)
 
 
 def _start(value: Json) -> int:
@@ -63,9 +65,10 @@ def _start(value: Json) -> int:
 
 def _lines(hunk: dict[str, Json]) -> tuple[str, ...]:
     lines = hunk["lines"]
-    if not isinstance(lines, list) or not all(isinstance(line, str) and line[:1] in " +-\\" and line for line in lines):
+    signs = {line[:1] for line in lines} if isinstance(lines, list) else {""}
+    if not signs <= _SIGNS:
         raise ValueError("no lines of a patch")
-    return tuple(line for line in lines if line[0] != "\\")
+    return tuple(line for line in lines if line[0] != "\\") if "\\" in signs else tuple(lines)
 
 
 def _same_ends(before: str, after: str) -> tuple[str, str]:

@@ -14,6 +14,8 @@ from unspool.tools.diff import join_hunks
 
 _LONGEST = 2_000_000
 _PRINTERS: Final = frozenset({"cat", "head", "tail", "sed", "bat"})
+_TELLING: Final = (*_PRINTERS, "yq", "yaml", "yml")
+"""One of them is in every command whose output has a language."""
 _CUTTERS: Final = frozenset({"head", "tail", "sed"})
 _SPLIT: Final = re.compile(r"\s*(?:&&|;|\n)\s*")
 _SHELL: Final = re.compile(r"[`<>$()]|\|\||(?<!&)&(?!&)")
@@ -52,6 +54,8 @@ def output_nodes(output: str, command: str) -> tuple[Node, ...]:
 
 def _by_command(command: str) -> str:
     """The language of the one file that a command prints, or of the data that it makes."""
+    if not any(word in command for word in _TELLING):
+        return ""
     *before, last = _SPLIT.split(command.strip())
     if any(not step.startswith("cd ") for step in before) or _SHELL.search(last):
         return ""
@@ -90,6 +94,8 @@ def _is_yaml(output: str) -> bool:
 
 def _changes(output: str) -> tuple[Node, ...]:
     """The changes of each file, and before them what else was printed; nothing where it is no diff."""
+    if "diff --git " not in output and "--- " not in output:
+        return ()
     lines = output.rstrip("\n").split("\n")
     start = next((at for at, line in enumerate(lines) if _begins(lines, at)), None)
     if start is None:

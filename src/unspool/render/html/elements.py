@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from unspool.tools.ansi import is_printable
+
 _PLAIN = bytes((9, 10, *range(32, 127)))
 _ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
@@ -53,8 +55,11 @@ def visible(text: str) -> str:
     """The text with marks in place of what cannot be seen; the marks hold nothing that would need escaping."""
     if text.isprintable():
         return text
-    # Bytes are looked through faster than characters, and most text is ASCII.
-    odd = text.encode().translate(None, _PLAIN) if text.isascii() else _ODD.search(text)
+    # Bytes are looked through faster than characters, and most text is ASCII; a pattern is the slowest.
+    if text.isascii():
+        odd = bool(text.encode().translate(None, _PLAIN))
+    else:
+        odd = not is_printable(text) and _ODD.search(text) is not None
     return text.replace("\r\n", "\n").translate(_MARKS) if odd else text
 
 

@@ -15,14 +15,13 @@ LINES = 14
 CHARACTERS = 1_200
 _NUMBERS = tuple(map(str, range(10_000)))
 _NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]", re.ASCII)
-
-
-_WIDE = re.compile(r"[^\n]{400}")
+_WIDE = 400
+"""Characters of a line that nobody would scroll along to its end."""
 
 
 def _wide(text: str) -> str:
-    """The class of a text with a line that nobody would scroll along to its end: it is broken."""
-    return " wide" if _WIDE.search(text) else ""
+    """The class of a text that has a wide line, which is broken."""
+    return " wide" if len(text) >= _WIDE and max(map(len, text.split("\n"))) >= _WIDE else ""
 
 
 def panel(inside: str, kind: str = "", caption: str = "") -> str:

@@ -8,6 +8,7 @@ import comrak
 from unspool import human
 from unspool.doc import Picture
 from unspool.render.html.elements import HtmlOptions, content, escape, is_safe_address, link, rel, visible
+from unspool.tools.ansi import is_printable
 
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _DOCUMENT = "application/pdf"
@@ -109,7 +110,7 @@ def prose_words(markdown: str) -> str:
 
 def _hidden(markdown: str) -> str:
     """The Markdown with marks for what the reader must not see as what it is."""
-    if "\x00" in markdown or (not markdown.isascii() and _UNREADABLE.search(markdown)):
+    if "\x00" in markdown or not (markdown.isascii() or is_printable(markdown)):
         markdown = _UNREADABLE.sub(lambda found: visible(found[0]), markdown)
     if "<" in markdown:
         markdown = _RAW.sub(_LESS, markdown)

@@ -82,10 +82,11 @@ class Neighbourhood:
     """All logs of a run, and how their starts say that they continue one another."""
 
     def __init__(self, logs: Iterable[FoundLog], starts: Mapping[str, LogStart], offered: Offered) -> None:
-        self._ids: dict[str, FoundLog] = {}
+        self._ids: dict[tuple[str, str], FoundLog] = {}
+        """By agent and id."""
         self._folders: dict[str, dict[str, FoundLog]] = {}
         for log in logs:
-            self._ids.setdefault(log.session_id, log)
+            self._ids.setdefault((log.agent_id, log.session_id), log)
             self._folders.setdefault(_folder(log), {}).setdefault(log.session_id, log)
         self._starts, self._offered = starts, cache(offered)
         self._sources: dict[str, FoundLog] = {}
@@ -108,10 +109,10 @@ class Neighbourhood:
             if not own.source and not own.accepted:
                 continue
             beside = beside or [self._known(one) for one in folder.values()]
-            named = [self._known(self._ids[own.source])] if own.source in self._ids else []
-            source, _ = source_of(self._known(log), [*beside, *named])
+            named = self._ids.get((log.agent_id, own.source))
+            source, _ = source_of(self._known(log), [*beside, *([self._known(named)] if named is not None else ())])
             if source:
-                earlier = folder.get(source) or self._ids[source]
+                earlier = folder.get(source) or self._ids[log.agent_id, source]
                 self._sources[log.path] = earlier
                 self._followers.setdefault(earlier.path, []).append(log)
 
@@ -128,7 +129,7 @@ class Neighbourhood:
             log = waiting.pop()
             if log.path not in listed:
                 listed[log.path] = log
-                before = (self._sources.get(log.path), self._ids.get(self._starts[log.path].base))
+                before = (self._sources.get(log.path), self._ids.get((log.agent_id, self._starts[log.path].base)))
                 waiting += [one for one in before if one is not None]
         del listed[found.path]
         return list(listed.values())

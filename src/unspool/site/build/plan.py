@@ -25,7 +25,7 @@ from unspool.site.build.manifest import (
 )
 from unspool.site.build.neighbourhood import LogStart, Neighbourhood, overview_facts, start
 from unspool.site.options import SiteOptions
-from unspool.store.library.read import make_overview
+from unspool.store.library.read import make_overview, offered_plans
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -177,8 +177,7 @@ class BuildPlan:
         kept = self.manifest.sessions.get(step.id)
         if kept is not None and kept.log == step.log:
             return kept.told.offered
-        overview = make_overview(step.found, self._archive)
-        return overview.offered if overview is not None else ()
+        return offered_plans(step.found, self._archive)
 
 
 def _largest_first(steps: Iterable[BuildStep]) -> list[BuildStep]:

@@ -2,9 +2,10 @@
 
 import gc
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -47,6 +48,7 @@ class _Around(Neighbours):
         return _begun(found, self._kept)
 
 
+_TOP = Crumb("Sessions", INDEX)
 _SMALL = 4096
 """Characters of base64 up to which a file of its own costs more than it saves."""
 _begun = lru_cache(maxsize=4096)(chain_head)
@@ -100,6 +102,34 @@ class BuildResult(msgspec.Struct, frozen=True):
     size: int = 0
 
 
+def empty_page(options: SiteOptions, crumbs: tuple[Crumb, ...], title: str, words: str) -> bytes:
+    """A page in the place of a session, which says why there is nothing else."""
+    body = fill_template("pending.html", title=title, words=words)
+    return encode_html(PageTemplate(options, Frame("../../", crumbs, search=SEARCH_FOLDER)).page(title, body))
+
+
+class LinkedPages(Mapping[str, str]):
+    """Where each session of a site lies; one that is asked for, since a page leads there, has a page from then on."""
+
+    def __init__(self, context: BuildContext) -> None:
+        self._context = context
+
+    def __getitem__(self, name: str) -> str:
+        place = self._context.sessions[name]
+        page = Path(self._context.site, place)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError, FileNotFoundError), page.open("xb") as file:
+            words = "This session is being made into pages; look again in a moment."
+            file.write(empty_page(self._context.wanted.options, (_TOP,), "A session", words))
+        return place
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._context.sessions)
+
+    def __len__(self) -> int:
+        return len(self._context.sessions)
+
+
 class PictureFiles:
     """Pictures and documents of a session as files beside its pages, each once however often it is shown."""
 
@@ -135,7 +165,7 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     with swap_folder(Path(context.site, task.folder)) as folder:
         pictures = PictureFiles(folder)
         href = picture_inside if wanted.options.self_contained else pictures.href
-        frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices, picture_href=href)
+        frame = Frame("../../", task.crumbs, LinkedPages(context), SEARCH_FOLDER, prices, picture_href=href)
         for name, data in session_folder(session, counted, wanted.options, frame):
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
@@ -200,9 +230,6 @@ def _set_up_worker(work: Any, shared: Any) -> None:
     gc.freeze()  # what the parent had is no garbage, and stays shared while nobody looks through it
     gc.set_threshold(_OBJECTS)
     _hold(work, shared)
-
-
-_TOP = Crumb("Sessions", INDEX)
 
 
 def crumbs_above(project: SiteProject) -> tuple[Crumb, ...]:
@@ -293,9 +320,6 @@ class SiteBuild:
         for asset in page_template.site_assets():
             write_if_changed(self._site / asset.path, asset.data)
         write_missing_indexes(self._site, self._manifest, self._wanted.options)
-        for step in self._plan.todo:
-            if not (self._site / self._manifest.place(self._manifest.sessions[step.id]) / INDEX).exists():
-                self._say(step, "This session is being made into pages; look again in a moment.")
 
     def _left(self) -> list[BuildStep]:
         """Sessions that tell of others which have just got another title; those just made know it already."""
@@ -346,10 +370,9 @@ class SiteBuild:
     def _say(self, step: BuildStep, words: str) -> None:
         """A page in the place of a session, which says why there is nothing else."""
         kept = self._manifest.sessions[step.id]
-        frame = Frame("../../", crumbs_above(self._manifest.projects[kept.project]), search=SEARCH_FOLDER)
-        body = fill_template("pending.html", title=kept.id, words=words)
-        page = PageTemplate(self._wanted.options, frame).page(kept.id, body)
-        write_if_changed(self._site / self._manifest.place(kept) / INDEX, encode_html(page))
+        crumbs = crumbs_above(self._manifest.projects[kept.project])
+        page = empty_page(self._wanted.options, crumbs, kept.id, words)
+        write_if_changed(self._site / self._manifest.place(kept) / INDEX, page)
 
 
 def error_reason(error: BaseException) -> str:
