@@ -64,21 +64,12 @@ class Compared:
         listed = {one.path: (one.reads, one.writes, one.edits, one.sessions) for one in self.stats.files}
         rows = asked(self.lake, "SELECT path, reads, writes, edits, sessions FROM files_touched")
         assert listed.items() <= {path: tuple(counts) for path, *counts in rows}.items()
-        if not self.recurring():
-            assert (calls, errors) == (totals.tool_calls, totals.tool_errors)
-            tools = asked(
-                self.lake, "SELECT tool, calls, failed, sessions, refused, interrupted, unanswered FROM tools"
-            )
-            assert {row[0]: row[1:] for row in tools} == {
-                one.name: (one.calls, one.errors, one.sessions, one.refused, one.interrupted, one.unanswered)
-                for one in self.stats.tools
-            }
-
-    def recurring(self) -> bool:
-        """Whether a session calls several things by one id: lists count such a call once, and a session's own page
-        each of them."""
-        return bool(asked(self.lake, "SELECT 1 FROM calls WHERE call IS NOT NULL GROUP BY session, subagent, call"
-                                     " HAVING count(DISTINCT arguments) > 1"))  # fmt: skip
+        assert (calls, errors) == (totals.tool_calls, totals.tool_errors)
+        tools = asked(self.lake, "SELECT tool, calls, failed, sessions, refused, interrupted, unanswered FROM tools")
+        assert {row[0]: row[1:] for row in tools} == {
+            one.name: (one.calls, one.errors, one.sessions, one.refused, one.interrupted, one.unanswered)
+            for one in self.stats.tools
+        }
 
     def check_sessions(self) -> None:
         columns = "title, kind, project, turns, messages, tool_calls, subagents, lines, cost"
@@ -113,11 +104,9 @@ def test_real_sessions_add_up(shared: Path, tmp_path: Path) -> None:
 
 def test_sessions_of_every_agent_add_up(shared: Path, tmp_path: Path) -> None:
     sources = [one for one in sorted((shared / "corpora" / "agents").iterdir()) if one.is_dir()]
-    apart = [one for one in sources if one.name in ("opencode", "windsurf")]  # ids that are another's too
-    for number, some in enumerate((*([one] for one in apart), [one for one in sources if one not in apart])):
-        compared = Compared(tmp_path / str(number), *some)
-        compared.check_usage()
-        compared.check_stats()
+    compared = Compared(tmp_path, *sources)
+    compared.check_usage()
+    compared.check_stats()
 
 
 def test_sessions_of_two_agents_may_have_one_name(shared: Path, tmp_path: Path) -> None:

@@ -143,6 +143,25 @@ def test_a_call_id_used_twice_gives_each_call_its_own_result() -> None:
     assert [one.result.text for one in calls(read) if one.result] == ["one", "two"]
 
 
+def test_a_result_answers_the_call_of_its_id_that_waits_and_else_the_last_one() -> None:
+    read = session(
+        jsonl(
+            asked("u", "go"),
+            said("a", "m1", [use("t")], "u"),
+            asked("r", [answer("t", "one")], "a"),
+            asked("s", [answer("t", "one again")], "r"),
+            said("b", "m2", [use("t")], "s", request="req_2"),
+            said("c", "m3", [use("t")], "b", request="req_3"),
+            asked("v", [answer("t", "two")], "c"),
+        )
+    )
+    assert [(one.state, one.result and one.result.text) for one in calls(read)] == [
+        ("ok", "one again"),
+        ("ok", "two"),
+        ("running", None),
+    ]
+
+
 def test_calls_without_ids_take_no_results() -> None:
     read = session(
         jsonl(asked("u", "go"), said("a", "m", [use(""), text("x")], "u"), asked("r", [answer("", "whose?")], "a"))

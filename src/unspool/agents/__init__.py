@@ -118,6 +118,12 @@ def is_known(name: str) -> bool:
     return any(agent.id == name for agent in AGENTS)
 
 
+def split_session_name(name: str) -> tuple[str, str]:
+    """The agent and the id that a session's name says; no agent where it is an id alone."""
+    agent, colon, session_id = name.partition(":")
+    return (agent, session_id) if colon and is_known(agent) else ("", name)
+
+
 def agent_name(agent_id: str) -> str:
     """What an agent is called; its id where only a newer version knows it."""
     return by_id(agent_id).name if is_known(agent_id) else agent_id

@@ -156,6 +156,9 @@ class CodingAgent(ABC):
     """Whether its logs are understood only when they were read to their end, so that none can be read on."""
     logs_tokens = True
     """Whether it logs what its requests used."""
+    plan_tools: tuple[str, ...] = ()
+    """The tools by which plans are put forward, one of which every log that holds a plan names; none where that is not
+    so."""
     hooks: Hooks | None = None
     resuming: Resuming | None = None
     asking: Asking | None = None

@@ -23,6 +23,11 @@ class Companion(msgspec.Struct, frozen=True):
     size: int
 
 
+def session_name(agent: str, session_id: str) -> str:
+    """A session's id with its agent before it: ids are an agent's own, and two agents may have the same."""
+    return f"{agent}:{session_id}"
+
+
 class FoundLog(msgspec.Struct, frozen=True):
     """A session's log in a source."""
 
@@ -42,6 +47,15 @@ class FoundLog(msgspec.Struct, frozen=True):
     """The session whose subagent this is, where that session's own log is missing."""
     versions: "tuple[FoundLog, ...]" = ()
     """Other files of the same session, wherever they lie."""
+
+    @property
+    def name(self) -> str:
+        """What it is called where another agent may have a session of the same id."""
+        return session_name(self.agent_id, self.session_id)
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name is its id, with or without its agent before it."""
+        return name in (self.session_id, self.name)
 
     @property
     def home(self) -> Path:

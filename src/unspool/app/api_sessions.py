@@ -132,6 +132,7 @@ def _one(request: Request, key: str) -> Whole:
         sql = "SELECT id, overview FROM session WHERE key = ? AND version_of IS NULL"
         found: Any = index.db.execute(sql, (key,)).fetchone()
         if found is None:
+            request.app.state.context.found(key)  # which tells where several agents have one
             raise NotFound(f"There is no session {key[:80]}.")
         number, packed = found
         (row,) = SessionFinder(index.db, marks).rows([number])

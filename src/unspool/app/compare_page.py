@@ -38,7 +38,8 @@ def compare_page(request: Request) -> HTMLResponse:
     """With `with`, another session by its id; with `branch`, a branch of that one, or of the session itself."""
     context, opened = requested_session(request)
     key = request.query_params.get("with", "")[:200]
-    other = get_session(context, key).session if key else opened.session
+    beside = get_session(context, key) if key else opened
+    other = beside.session
     branch = parse_number(request.query_params.get("branch", "")) or 0
     if other is opened.session and not branch:
         raise NotFound("A session is compared with another one, or with a branch of its own.")
@@ -48,12 +49,14 @@ def compare_page(request: Request) -> HTMLResponse:
         shared=found.shared,
         parted=shorten_line(found.parted, 200),
         names=[_name(side) for side in found.sides],
-        hrefs=[session_href(side.session) for side in found.sides],
+        hrefs=[session_href(one.key) for one in (opened, beside)],
         facts=[row for row in zip(*map(_facts, found.sides), strict=True) if row[0][1] or row[1][1]],
         files=list(_files(found)),
         asked=[_asked(side) for side in found.sides],
     )
-    return render_page(request, "Compare", body, session_crumbs(opened.session), ("files.css", "compare.css"))
+    return render_page(
+        request, "Compare", body, session_crumbs(opened.key, opened.session), ("files.css", "compare.css")
+    )
 
 
 def _conversation(session: Session, branch: int) -> Conversation:

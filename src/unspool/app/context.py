@@ -12,7 +12,7 @@ import apsw
 
 from unspool.agents import FoundLog
 from unspool.config.settings import current_settings
-from unspool.errors import NotFound
+from unspool.errors import NotFound, UnspoolError
 from unspool.prices import PriceTable
 from unspool.site.options import SiteOptions
 from unspool.store.archive import ArchiveDatabase
@@ -20,6 +20,7 @@ from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.database import Index
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
+from unspool.store.library.library import several_agents
 
 T = TypeVar("T")
 _CACHE_KB = 4_000
@@ -112,11 +113,23 @@ class AppContext:
 
     def found(self, key: str) -> FoundLog:
         library = self.library()
-        logs = (log for some in (library.logs, library.ghosts) for log in some())
-        found = next((log for log in logs if log.session_id == key and is_inside_source(log)), None)
-        if found is None:
-            raise NotFound(f"There is no session {key}.")
-        return found
+        for some in (library.logs, library.ghosts):
+            found = [log for log in some() if log.is_called(key) and is_inside_source(log)]
+            if len(found) > 1:
+                raise several_agents(key, found)
+            if found:
+                return found[0]
+        raise NotFound(f"There is no session {key}.")
+
+    def session_key(self, agent: str, session_id: str) -> str:
+        """What a session is called in addresses: its id, with its agent before it where another has that id too."""
+        try:
+            with self.index() as index:
+                query = "SELECT key FROM session WHERE session_id = ? AND agent = ? LIMIT 1"
+                key: str | None = index.db.execute(query, (session_id, agent)).get
+        except (UnspoolError, OSError):  # nothing is kept yet
+            return session_id
+        return key or session_id
 
 
 def is_inside_source(log: FoundLog) -> bool:

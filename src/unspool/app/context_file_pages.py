@@ -146,7 +146,7 @@ def _run(one: RanUnder, titles: dict[str, str]) -> VersionRun:
 def session_context_files_page(request: Request) -> HTMLResponse:
     """What a session ran under, each as it stood then."""
     context, opened = requested_session(request)
-    rows = [_under(one) for one in ran_under(context, opened.session.id)]
+    rows = [_under(one) for one in ran_under(context, opened.key)]
     body = render_template("context_files_of.html", rows=rows)
     return render_session_subpage(context, opened, "What it ran under", body)
 

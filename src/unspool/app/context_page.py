@@ -95,7 +95,7 @@ def context_window_page(request: Request) -> HTMLResponse:
         unmeasured=filled.unmeasured,
         exact=filled.now is not None and filled.now.exact,
     )
-    crumbs, styles = session_crumbs(opened.session), ("find.css", "stats.css", "kinds.css")
+    crumbs, styles = session_crumbs(opened.key, opened.session), ("find.css", "stats.css", "kinds.css")
     return render_page(request, "Window and money", body, crumbs, styles, ("spending.js",))
 
 
@@ -113,7 +113,7 @@ def request_page(request: Request) -> Response:
     if found is None:
         return Response("The log keeps no such request.", 404, media_type="text/plain")
     body = render_template("request.html", inside=Markup(nodes_html(request_nodes(found, None), HtmlOptions())))  # noqa: S704  a writer's markup
-    home, session = session_crumbs(opened.session)
+    home, session = session_crumbs(opened.key, opened.session)
     crumbs = (home, session, Crumb("Window and money", f"{session.href}context"))
     return render_page(request, "Request", body, crumbs, styles=("find.css", "stats.css"))
 
@@ -209,7 +209,9 @@ def _lighter_copies(context: AppContext, found: _ContextFigures) -> list[Lighter
         read = context.prices.price_parts(Call("", filled.model, Usage(cache_read=one.gain), datetime.now(UTC)))
         a_call = f"{human.money(read.read)} a call" if read is not None else ""
         saved = human.joined(f"{human.tokens(one.gain)} tokens less", a_call)
-        command = f"unspool clone {quote(found.opened.session.id[:8])} {one.flags}"
+        opened = found.opened
+        name = opened.session.id[:8] if opened.key == opened.session.id else opened.key
+        command = f"unspool clone {quote(name)} {one.flags}"
         copies.append(LighterCopy(one.name, human.tokens(one.total), saved, command, one.name == advice.recommended))
     return copies
 

@@ -26,7 +26,7 @@ def fork_command(opened: OpenSession) -> str:
     """The command that forks a session, to which `--at` is added; empty where its agent's logs are only read."""
     agent = opened.found.agent_id
     written = is_known(agent) and by_id(agent).writer is not None
-    return f"unspool fork {quote(opened.session.id)}" if written and opened.session.turns else ""
+    return f"unspool fork {quote(opened.key)}" if written and opened.session.turns else ""
 
 
 def ways_to_go_on(opened: OpenSession) -> tuple[CommandChoice, ...]:
@@ -37,7 +37,7 @@ def ways_to_go_on(opened: OpenSession) -> tuple[CommandChoice, ...]:
         found.append(CommandChoice("Fork", fork, "in a copy; each turn has a command of its own"))
     if session.turns:
         others = [one for one in takers() if one.id != agent]
-        command = f"unspool hand-over {quote(session.id)} --to "
+        command = f"unspool hand-over {quote(opened.key)} --to "
         found += [CommandChoice(f"Hand over to {one.name}", f"{command}{quote(one.id)}") for one in others]
     return tuple(found)
 
@@ -62,7 +62,7 @@ def lighter_copies(context: AppContext, opened: OpenSession) -> LighterCopies:
         return LighterCopies(reason=str(problem))
     return LighterCopies(
         f"{human.tokens(given.total)} tokens, {given.share:.0%} of the window",
-        tuple(_choices(given, opened.session.id)),
+        tuple(_choices(given, opened.key)),
         given.reason,
     )
 

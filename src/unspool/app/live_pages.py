@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.agents import AGENTS, FoundLog
-from unspool.agents.records import RunningSession
+from unspool.agents.records import RunningSession, session_name
 from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext, is_inside_source
 from unspool.app.live_session import Digests, FollowedSession
@@ -137,19 +137,20 @@ def live_sessions(context: AppContext) -> tuple[LiveSession, ...]:
         for agent in AGENTS:
             home = agent.home(Path(root))
             running = agent.files.running(home) if home is not None else ()
-            processes.update({one.session_id: one for one in running if one.alive})
-    active = [log for log in logs if now - log.modified < RECENT or log.session_id in processes]
+            processes.update({session_name(agent.id, one.session_id): one for one in running if one.alive})
+    active = [log for log in logs if now - log.modified < RECENT or log.name in processes]
     active.sort(key=lambda log: (-log.modified, log.path))
-    return tuple(_row(context, log, processes.get(log.session_id), now) for log in active)
+    return tuple(_row(context, log, processes.get(log.name), now) for log in active)
 
 
 def _row(context: AppContext, log: FoundLog, process: RunningSession | None, now: float) -> LiveSession:
-    known = indexed_overview(context, log.session_id)
+    key = context.session_key(log.agent_id, log.session_id)
+    known = indexed_overview(context, key)
     begun = None if known is not None and known.titles.best else chain_head(log)
     title = known.title if known is not None and known.titles.best else begun.prompt if begun is not None else ""
     state = "busy" if now - log.modified < _BUSY or (process and process.status == "busy") else "waiting"
     return LiveSession(
-        log.session_id,
+        key,
         summaries.shorten_line(title, 140) or log.session_id,
         (known.project if known is not None else "") or log.folder,
         state,

@@ -78,7 +78,8 @@ class AllMarks(msgspec.Struct, frozen=True):
         return [key for key, mark in self.marks.items() if wanted in map(str.casefold, mark.tags)]
 
     def of(self, session: str) -> StoredMark:
-        return self.marks.get(session, StoredMark())
+        """The mark of a session; of one that another agent's is called like since, the one that it had before."""
+        return self.marks.get(session) or self.marks.get(session.partition(":")[2], StoredMark())
 
 
 class MarkStore:

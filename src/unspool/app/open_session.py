@@ -30,10 +30,12 @@ from unspool.workers import GC_PAUSE
 
 class OpenSession:
     """A session with what all its pages need; `prompts` are those that the whole of it has, where only a part of its
-    log was read."""
+    log was read; `key` is what addresses call it."""
 
-    def __init__(self, found: FoundLog, session: Session, prices: PriceTable, prompts: int | None = None) -> None:
-        self.found, self.session, self.part = found, session, prompts is not None
+    def __init__(
+        self, found: FoundLog, session: Session, prices: PriceTable, prompts: int | None = None, *, key: str = ""
+    ) -> None:
+        self.found, self.session, self.part, self.key = found, session, prompts is not None, key or session.id
         self.counted: Figures = figures(session, prices)
         if prompts is not None:
             self.counted = msgspec.structs.replace(self.counted, turns=max(prompts, self.counted.turns))
@@ -89,7 +91,7 @@ def locate_log(context: AppContext, key: str) -> FoundLog:
     if not places or not all(path.is_file() for _, path in places):
         return context.found(key)
     files = {log.path: log for agent, path in places for log in by_id(agent).discover(path.parent)}
-    here = [log for log in files.values() if log.session_id == key and is_inside_source(log)]
+    here = [log for log in files.values() if log.is_called(key) and is_inside_source(log)]
     return msgspec.structs.replace(here[0], versions=tuple(here[1:])) if here else context.found(key)
 
 
@@ -129,20 +131,21 @@ def _near(context: AppContext, found: FoundLog, session: Session) -> list[FoundL
     beside = list(by_id(found.agent_id).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
     wanted = {source_id(session.source)} if session.source else set()
     wanted |= {link.session for link in session.links if link.relation == "copied-from"}
-    wanted |= _sharing_history(context, found.session_id)
+    wanted |= _sharing_history(context, found)
     for name in wanted - {log.session_id for log in beside}:
         with suppress(NotFound):
-            beside.append(locate_log(context, name))
+            beside.append(locate_log(context, context.session_key(found.agent_id, name)))
     return beside
 
 
-def _sharing_history(context: AppContext, key: str) -> set[str]:
+def _sharing_history(context: AppContext, found: FoundLog) -> set[str]:
     """The sessions that one copied its history from, or that copied it from there, as the index knows."""
-    query = """SELECT other.key FROM session AS mine JOIN session AS other ON other.id = mine.history
-    OR other.history = mine.id WHERE mine.key = ? AND mine.version_of IS NULL AND other.version_of IS NULL"""
+    query = """SELECT other.session_id FROM session AS mine JOIN session AS other ON other.id = mine.history
+    OR other.history = mine.id WHERE mine.session_id = ? AND mine.agent = ? AND other.agent = mine.agent
+    AND mine.version_of IS NULL AND other.version_of IS NULL"""
     try:
         with context.index() as index:
-            return {name for (name,) in index.db.execute(query, (key,))}
+            return {name for (name,) in index.db.execute(query, (found.session_id, found.agent_id))}
     except (UnspoolError, OSError):
         return set()
 
@@ -169,7 +172,7 @@ class SessionCache:
 
     def ready(self, found: FoundLog) -> OpenSession | None:
         """The session, where it is held and still the same."""
-        name = found.session_id, log_state(found)
+        name = found.name, log_state(found)
         with self._lock:
             if name in self._kept:
                 self._kept.move_to_end(name)
@@ -178,27 +181,27 @@ class SessionCache:
     def last(self, key: str) -> OpenSession | None:
         """The session as it was when it was last read, where that is still held."""
         with self._lock:
-            return next((held for name, held in self._kept.items() if name[0] == key), None)
+            return next((held for held in self._kept.values() if held.found.is_called(key)), None)
 
     def whole(self, context: AppContext, found: FoundLog) -> OpenSession:
         """The session; read now where it is not held."""
         with self._lock:
-            turn = self._turns.setdefault(found.session_id, threading.Lock())
+            turn = self._turns.setdefault(found.name, threading.Lock())
         with turn:
             held = self.ready(found)
             if held is None:
-                name = found.session_id, log_state(found)
+                name, key = (found.name, log_state(found)), context.session_key(found.agent_id, found.session_id)
                 with GC_PAUSE:
-                    held = OpenSession(found, read_linked_session(context, found), context.prices)
+                    held = OpenSession(found, read_linked_session(context, found), context.prices, key=key)
                 self._keep(name, held)
             return held
 
     def begin(self, context: AppContext, found: FoundLog) -> None:
         """Read the session soon, while others go on; the one who asks next finds it held, or waits for the rest."""
         with self._lock:
-            if found.session_id in self._begun:
+            if found.name in self._begun:
                 return
-            self._begun.add(found.session_id)
+            self._begun.add(found.name)
         later = threading.Timer(_LATER, self._read, (context, found))
         later.daemon = True
         later.start()
@@ -210,7 +213,7 @@ class SessionCache:
             pass  # whoever asks for the whole is told
         finally:
             with self._lock:
-                self._begun.discard(found.session_id)
+                self._begun.discard(found.name)
 
     def _keep(self, name: tuple[str, LogState], held: OpenSession) -> None:
         with self._lock:

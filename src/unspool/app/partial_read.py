@@ -36,7 +36,8 @@ def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSessio
         part = _beginning(context, found) if path == INDEX else _page(context, found, path)
         held.begin(context, found)
         if part is not None:
-            return OpenSession(found, part.session, context.prices, part.prompts)
+            key = context.session_key(found.agent_id, found.session_id)
+            return OpenSession(found, part.session, context.prices, part.prompts, key=key)
     return held.whole(context, found)
 
 
@@ -52,7 +53,7 @@ def _beginning(context: AppContext, found: FoundLog) -> _PartlyRead | None:
     session = assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
     if len(Addresses(session, context.options).live.leaves) <= 1:
         return None
-    known = indexed_overview(context, found.session_id)
+    known = indexed_overview(context, context.session_key(found.agent_id, found.session_id))
     return _PartlyRead(session, known.turns if known is not None else 0)
 
 

@@ -115,9 +115,9 @@ def session_href(key: str) -> str:
     return f"/s/{quote(key, safe='', errors='replace')}/"
 
 
-def session_crumbs(session: Session) -> tuple[Crumb, Crumb]:
+def session_crumbs(key: str, session: Session) -> tuple[Crumb, Crumb]:
     """The way back from a page below a session."""
-    return HOME, Crumb(session.title[:120], session_href(session.id).removeprefix("/"))
+    return HOME, Crumb(session.title[:120], session_href(key).removeprefix("/"))
 
 
 def render_page(

@@ -130,7 +130,8 @@ def frame_session_page(context: AppContext, opened: OpenSession, path: str = "")
     )
     base = page_frame((HOME,), ("read.css",), (*_SCRIPTS, "live.js") if live else _SCRIPTS)
     dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
-    sessions = {link.session: session_href(link.session).removeprefix("/") for link in session.links}
+    keys = {link.session: context.session_key(opened.found.agent_id, link.session) for link in session.links}
+    sessions = {name: session_href(key).removeprefix("/") for name, key in keys.items()}
     inset = _inset(context, opened) if path == INDEX else ""
     card = "card.png" if may_draw_png() else "card.svg"
     beside = render_template("read_beside.html") if path else base.beside
@@ -163,7 +164,7 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),
         changes=[] if opened.part else _changes(opened),
-        under=sum(one.version is not None for one in ran_under(context, session.id)),
+        under=sum(one.version is not None for one in ran_under(context, opened.key)),
         forks=[link for link in session.links if link.relation in ("copied-from", "copied-to")][:4],
     )
     return str(box)

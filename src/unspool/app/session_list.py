@@ -50,6 +50,7 @@ from unspool.store.index.conditions import IS_LISTED
 from unspool.store.index.schema import PICO
 from unspool.store.index.times import local_time, written_time
 from unspool.store.library.chains import ChainMember, link_sessions
+from unspool.store.library.history import name_of
 
 _ACTIVE_SECONDS = 300.0
 """Seconds since its last line within which a session counts as active."""
@@ -98,7 +99,7 @@ def format_dollars(cost: int, *, floor: bool = False) -> str:
 
 _MOST_PLANS = 300
 """Plans and implementations of the listed projects that are looked at, the nearest in time first."""
-_QUERY = """SELECT overview, ids FROM session WHERE project IN (SELECT value FROM json_each(?))
+_QUERY = """SELECT key, overview, ids FROM session WHERE project IN (SELECT value FROM json_each(?))
 AND kind IN ('planning', 'implementation') AND version_of IS NULL
 ORDER BY abs(coalesce(ended, started, 0) - ?) LIMIT ?"""
 _RELATIONS = {
@@ -121,15 +122,17 @@ def related_sessions(
     projects = json.dumps(sorted({row.project for row in planned}))
     found: Iterable[Any] = db.execute(_QUERY, (projects, middle.timestamp() if middle else 0, _MOST_PLANS))
     decode = msgspec.msgpack.Decoder(Overview).decode
-    members = [ChainMember(decode(packed), array("Q", ids)) for packed, ids in found if packed]
+    members = {key: ChainMember(decode(packed), array("Q", ids)) for key, packed, ids in found if packed}
+    keys = {name_of(one.overview): key for key, one in members.items()}
     wanted = {row.id for row in planned}
     related = {}
-    for overview in link_sessions(members):
-        if overview.id in wanted:
-            named = [(marks.of(link.session).title or shorten_line(link.title, 80), link) for link in overview.links]
-            related[overview.id] = tuple(
-                RowLink(_RELATIONS[link.relation], render.session_href(link.session), title or link.session)
-                for title, link in named
+    for key, overview in zip(members, link_sessions(list(members.values())), strict=True):
+        if key in wanted:
+            linked = [(keys.get((overview.agent, link.session), link.session), link) for link in overview.links]
+            named = [(other, marks.of(other).title or shorten_line(link.title, 80), link) for other, link in linked]
+            related[key] = tuple(
+                RowLink(_RELATIONS[link.relation], render.session_href(other), title or link.session)
+                for other, title, link in named
             )
     return related
 

@@ -247,8 +247,8 @@ class SessionFinder:
             "agent": lambda name: SqlCondition("agent = ?", (name,)),
             "title": lambda text: SqlCondition("title LIKE ? ESCAPE '\\'", (sessions_holding(text),)),
             "model": self._using_model,
-            "starred": lambda _: _among("key", [key for key, mark in self._marks.marks.items() if mark.starred]),
-            "tag": lambda tag: _among("key", self._marks.tagged(tag)),
+            "starred": lambda _: _marked([key for key, mark in self._marks.marks.items() if mark.starred]),
+            "tag": lambda tag: _marked(self._marks.tagged(tag)),
             "q": self._holding,
         }
         found = [make(value) for name, make in makers.items() if (value := getattr(query, name))]
@@ -308,6 +308,13 @@ def _row(columns: Sequence[Any], files: int) -> SessionRow:
         known=not values["unpriced"] and not unfinished,
         models=tuple(one.model for one in part.calls if one.model),
     )
+
+
+def _marked(names: list[str]) -> SqlCondition:
+    """Sessions of these keys, or of these ids: another agent may have come to have one since it was marked."""
+    values = json.dumps(names)
+    within = "IN (SELECT value FROM json_each(?))"
+    return SqlCondition(f"(key {within} OR session_id {within})", (values, values))
 
 
 def _among(column: str, values: Iterable[str]) -> SqlCondition:

@@ -124,7 +124,7 @@ def raw_lines_page(request: Request) -> Response:
         headers = {**NO_CACHE, "Content-Disposition": 'attachment; filename="lines.jsonl"'}
         return PlainTextResponse(whole, headers=headers)
     body = render_template("raw.html", lines=found, log=found[0].log, back=back, anchor=request.query_params["block"])
-    return render_page(request, "Raw lines", body, session_crumbs(opened.session), ("read.css",))
+    return render_page(request, "Raw lines", body, session_crumbs(opened.key, opened.session), ("read.css",))
 
 
 _TURN = re.compile(r"(?:branch-(\d{1,6})\.)?turn-(\d{1,9})", re.ASCII)

@@ -197,7 +197,7 @@ class StoryPart(NamedTuple):
 def story_start(request: Request) -> Response:
     """Leads to the page of the story that a session begins on."""
     context, opened = requested_session(request)
-    here = next((part for part in story_parts(context, opened) if part.key == opened.session.id), None)
+    here = next((part for part in story_parts(context, opened) if part.key == opened.key), None)
     return RedirectResponse(f"story/{here.first if here is not None else 1}.html", 303, headers=NO_CACHE)
 
 
@@ -207,7 +207,7 @@ def story_page(request: Request) -> Response:
     part = next((one for one in chain if one.first <= number < one.first + len(one.leaves)), None)
     if part is None:
         raise NotFound("The story has no such page.")
-    shown = opened if part.key == opened.session.id else get_session(context, part.key)
+    shown = opened if part.key == opened.key else get_session(context, part.key)
     view = shown.view(context.options, frame_session_page(context, shown), part.home)
     leaf = part.leaves[number - part.first]
     live = view.addresses.live
@@ -230,12 +230,12 @@ def story_page(request: Request) -> Response:
 
 def story_parts(context: AppContext, opened: OpenSession) -> list[StoryPart]:
     """The sessions of the chain that one belongs to, in the order they began; those that are gone are left out."""
-    found, waiting = {opened.session.id: opened}, [opened]
+    found, waiting, agent = {opened.session.id: opened}, [opened], opened.found.agent_id
     while waiting and len(found) < MAX_STORY_SESSIONS:
         for link in waiting.pop().session.links:
             if link.relation in CHAIN_RELATIONS and link.session not in found:
                 try:
-                    found[link.session] = get_session(context, link.session)
+                    found[link.session] = get_session(context, context.session_key(agent, link.session))
                 except (UnspoolError, OSError):
                     continue
                 waiting.append(found[link.session])
@@ -244,7 +244,7 @@ def story_parts(context: AppContext, opened: OpenSession) -> list[StoryPart]:
         session, view = one.session, one.view(context.options)
         prompts = sum(turn.prompt is not None for turn in session.turns)
         leaves = view.addresses.live.leaves
-        parts.append(StoryPart(session.id, view.name, session.kind, first, leaves, prompts, session.started))
+        parts.append(StoryPart(one.key, view.name, session.kind, first, leaves, prompts, session.started))
         first += len(leaves)
     return parts
 

@@ -103,7 +103,7 @@ class ReviewStore:
     def logs_to_share(self, context: AppContext, key: str, selection: ShareSelection) -> list[FoundLog]:
         """The logs to share; UsageProblem where their chain has others than were looked at."""
         logs = _logs_of(context, key, selection)
-        ids = tuple(one.session_id for one in logs)
+        ids = tuple(one.name for one in logs)
         with self._lock:
             held = self._held.get(key)
             if held is not None and held[1].selection.chain == selection.chain and held[1].sessions != ids:
@@ -145,7 +145,7 @@ class ReviewStore:
     def begin(self, context: AppContext, found: FoundLog) -> "ShareProgress | None":
         """Rehearse the share of a long session while its reader is told how far that is; None where there is nothing to
         wait for, or what went wrong will be told at once."""
-        key = found.session_id
+        key = context.session_key(found.agent_id, found.session_id)
         with self._beginning:
             begun = self._begun.get(key)
             if begun is not None and begun.ended:

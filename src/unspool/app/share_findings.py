@@ -44,7 +44,7 @@ class ShareRehearsal(NamedTuple):
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        return tuple(one.session_id for one in self.found)
+        return tuple(one.name for one in self.found)
 
     @property
     def main(self) -> OpenSession:

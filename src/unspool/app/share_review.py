@@ -71,12 +71,12 @@ def review_page(request: Request) -> HTMLResponse:
         return render_page(request, "Share", body, (HOME,), ("app.css", "share.css"), ("share.js",))
     context, opened = requested_session(request)
     session = opened.session
-    selection, href = store.selection(session.id, session.cwd), session_href(session.id)
+    selection, href = store.selection(opened.key, session.cwd), session_href(opened.key)
     rules: list[RuleFindings] = []
     others: tuple[RedactedSession, ...] = ()
     problem = ""
     try:
-        rehearsal = store.rehearsal(context, session.id, selection)
+        rehearsal = store.rehearsal(context, opened.key, selection)
         rules, others = findings_by_rule(rehearsal, selection.choices, context.options), rehearsal.redacted[1:]
     except UnspoolError as error:
         problem = str(error)
@@ -110,7 +110,7 @@ def progress(request: Request) -> JSONResponse:
 def preview_page(request: Request) -> Response:
     """A page of what would be shared, or a file that comes with it."""
     context, opened = requested_session(request)
-    key, store = opened.session.id, context.part(ReviewStore)
+    key, store = opened.key, context.part(ReviewStore)
     rehearsal = store.rehearsal(context, key, store.selection(key, opened.session.cwd), exact=True)
     path = request.path_params.get("path", "")
     if path == PICTURE:

@@ -110,8 +110,8 @@ def command(name: str, archive: Path, as_json: bool, **given: Any) -> None:
                 return
             file = _file(known, name)
             if file is None:
-                session = options.kept_library(place, sources).find(name).session_id
-                _tell_session(known, session, given, as_json=as_json)
+                library = options.kept_library(place, sources)
+                _tell_session(known, library.key_of(library.find(name)), given, as_json=as_json)
             else:
                 _tell_file(known, kept, file, given, as_json=as_json)
 

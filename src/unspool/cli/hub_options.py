@@ -155,7 +155,7 @@ def follow_share(
 
     def send_again() -> bool:
         library.refresh()
-        fresh = [one if isinstance(one, str) else library.find(one.session_id) for one in names]
+        fresh = [one if isinstance(one, str) else library.find(one.name) for one in names]
         try:
             with stop.busy(), prepare_shares(library, fresh, wanted) as share:
                 say(f"version {send(share).version} is shown")

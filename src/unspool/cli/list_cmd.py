@@ -15,6 +15,7 @@ from rich.text import Text
 
 from unspool import human
 from unspool.agents import agent_name
+from unspool.agents.records import session_name
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
 from unspool.errors import Unreadable, UnspoolError
@@ -263,7 +264,7 @@ class ListFilter(msgspec.Struct, frozen=True):
     until: datetime | None = None
     everything: bool = False
     flagged: frozenset[str] | None = None
-    """Sessions that a scanner flags, where those are asked for."""
+    """Sessions that a scanner flags, by agent and id, where those are asked for."""
 
     def fits(self, overview: Overview, name: str = "") -> bool:
         """Whether a session is asked for; `name` is one that a person gave it."""
@@ -275,7 +276,7 @@ class ListFilter(msgspec.Struct, frozen=True):
             and (self.since is None or (when is not None and when >= self.since))
             and (self.until is None or (when is not None and when < self.until))
             and (not self.kind or overview.kind == self.kind)
-            and (self.flagged is None or overview.id in self.flagged)
+            and (self.flagged is None or session_name(overview.agent, overview.id) in self.flagged)
         )
 
     def hides(self, overview: Overview) -> bool:

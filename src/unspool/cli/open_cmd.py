@@ -164,5 +164,5 @@ def _page(name: str, wanted: "ServeOptions", prices: "PriceTable") -> str:
     from unspool.store.library.kept_sessions import KeptSessions
 
     kept = KeptSessions(wanted.folder, wanted.key)
-    found = Library(wanted.sources, prices, kept if kept.there else None).find(name)
-    return f"/s/{quote(found.session_id, safe='')}/"
+    library = Library(wanted.sources, prices, kept if kept.there else None)
+    return f"/s/{quote(library.key_of(library.find(name)), safe='')}/"

@@ -193,8 +193,9 @@ def restore_command(
         raise UsageProblem("--to and --into-agent are two places; choose one.")
     with options.open_archive(archive, readonly=True) as opened:
         name, files = files_of_session(opened, session)
-        files += own_prompts(opened, name).pasted
-        place = None if into_agent else to or Path(name)
+        its = own_prompts(opened, name)
+        files += its.pasted
+        place = None if into_agent else to or Path(its.session)
         done = restore(opened, files, place, wanted)
     where = place if place is not None else " and ".join(sorted({one.place.root for one in files}))
     print_result({"session": name, "files": done}, _restore_lines(done, where), as_json=as_json)
@@ -238,7 +239,7 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
             return
         name, files, its = forgettable_files(opened, session)
         rows = files_to_forget(opened, files)
-        still = other_mentions(opened, name, its.parts.drops)
+        still = other_mentions(opened, its.session, its.parts.drops)
         data = {"session": name, "removed": False, "files": rows, "prompts": its.lines, "mentions": still}
         lines = _forget_lines(name, rows, its.lines, still)
         if not as_json:
@@ -248,7 +249,7 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
             return
         with wait_for_lock(archive):  # a sync that is under way does not know yet, and would bring it back
             _, files, its = forgettable_files(opened, name)
-            proof = forget(opened, files, lambda: _forget_beside(opened, name), its.parts)
+            proof = forget(opened, files, lambda: _forget_beside(opened, its.session), its.parts)
     if (archive / MARKS_FILE).exists():
         MarkStore(archive, options.key_of(archive)).forget(name)
     print_result({**data, "removed": True, "proof": proof}, _proof_lines(proof), as_json=as_json)

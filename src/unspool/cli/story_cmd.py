@@ -104,8 +104,9 @@ def _redacted(library: "Library", name: "ChangeName", sessions: "StorySessions")
     from unspool.share.prepare import prepare_shares, work_of
 
     reasons = {session.id: why for session, why in sessions}
-    logs = {log.session_id: log for log in library.logs() if log.session_id in reasons}
-    found: list[str | FoundLog] = [logs[session.id] for session, _ in sessions if session.id in logs]
+    logs = {(log.agent_id, log.session_id): log for log in library.logs() if log.session_id in reasons}
+    named = ((session.agent, session.id) for session, _ in sessions)
+    found: list[str | FoundLog] = [logs[name] for name in named if name in logs]
     with progress(work_of(found), "Looking for secrets") as advance:
         asked = ShareSettings(load_choices, options.redaction_rules(), rehearsed=True, advance=advance)
         with prepare_shares(library, found, asked) as share:

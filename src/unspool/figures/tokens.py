@@ -129,21 +129,29 @@ def block_pieces(block: Block | Result, measure: Measure = estimate_tokens) -> l
 
 
 def input_piece(call: ToolCall, measure: Measure = estimate_tokens) -> WindowPiece:
-    return WindowPiece(
-        TOOL_INPUT, CALL + measure(call.name) + measure(_written(call.input)), call.name, call.id, call.call_id
-    )
+    return WindowPiece(TOOL_INPUT, input_tokens(call, measure), call.name, call.id, call.call_id)
+
+
+def input_tokens(call: ToolCall, measure: Measure) -> int:
+    """Tokens of a call as a model writes it."""
+    return CALL + measure(call.name) + measure(_written(call.input))
 
 
 def result_pieces(
     result: Result, tool: str = "", role: str = "", measure: Measure = estimate_tokens
 ) -> list[WindowPiece]:
     """What a tool answered, as far as the model saw it."""
+    kind, tokens = result_tokens(result, role, measure)
+    pictures = [one._replace(tool=tool, call=result.call_id) for one in _pictures(result.images, result.id)]
+    return [WindowPiece(kind, tokens, tool, result.id, result.call_id), *pictures]
+
+
+def result_tokens(result: Result, role: str, measure: Measure) -> tuple[int, int]:
+    """The kind and the tokens of what a tool answered, without pictures."""
     tokens = RESULT + measure(result.text[:_PREVIEW] if result.spilled else result.text)
     for part in result.parts:
         tokens += measure(_words(part))
-    kind = FILES if role == "read" and not result.error else TOOL_OUTPUT
-    pictures = [one._replace(tool=tool, call=result.call_id) for one in _pictures(result.images, result.id)]
-    return [WindowPiece(kind, tokens, tool, result.id, result.call_id), *pictures]
+    return FILES if role == "read" and not result.error else TOOL_OUTPUT, tokens
 
 
 def _of_notice(notice: Notice, measure: Measure) -> list[WindowPiece]:

@@ -80,7 +80,8 @@ class SharedFacts(msgspec.Struct, frozen=True, array_like=True):
             return session, DividedLog(counted, counted.ledger)
         lines = frozenset(array("Q", self.copied_lines))
         copied = ledger_of(self.copied) if self.copied else None
-        divided = DividedLog(counted, ledger_of(self.own), self.copied_from, lines, copied)
+        source = counted.found.agent_id, self.copied_from
+        divided = DividedLog(counted, ledger_of(self.own), source, lines, copied)
         if not lines and copied is None:
             return session, divided
         return mark_copied(session, divided, SharedHistory(self.copied_from)), divided

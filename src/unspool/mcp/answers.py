@@ -60,7 +60,7 @@ class Quoter:
         return self.text(text)[start:].splitlines()
 
     def _cleaned(self, text: str) -> str:
-        from unspool.redact.values import redact_text
+        from unspool.redact.rebuild import redact_text
 
         whole = text if len(text) <= _LARGEST else text[:_LARGEST]
         plain = "\n".join(strip_controls(_HIDDEN.sub("", whole)).splitlines())

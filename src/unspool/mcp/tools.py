@@ -344,13 +344,14 @@ class Tools:
         whole, _, subagent = name.partition(SUBAGENT)
         found = library.find(self._latest() if whole == "latest" else whole)
         session = self._records.open(found, library)
+        key = library.key_of(found)
         if not subagent:
-            return found.session_id, session
+            return key, session
         below = (one.session for member in family(session) for one in member.agents if one.id == subagent)
         member = next(below, None)
         if member is None:
             raise NotFound("There is no such subagent.")
-        return subagent_key(found.session_id, subagent), member
+        return subagent_key(key, subagent), member
 
     def _latest(self) -> str:
         """The id of the newest session that is not the caller's."""

@@ -88,7 +88,7 @@ class AgentCalls:
 
 
 def _answered(call: ToolCall, draft: SessionDraft) -> ToolCall:
-    results = draft.results.get(call.call_id)
+    results = draft.results_of(call)
     if not results:
         return call
     return ToolCall(call.place, call.call_id, call.name, call.input, call.state, call.role, results[-1])

@@ -1,6 +1,5 @@
 """Turns of a session from a draft: calls paired and understood, blocks in order, queued prompts put in their places."""
 
-from collections import Counter
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -24,7 +23,12 @@ from unspool.model import (
 )
 from unspool.reading.draft import SessionDraft
 from unspool.reading.prompts import Unsent
+from unspool.reading.scan import PlanName
 from unspool.reading.skeleton import TurnNumber
+from unspool.reading.tool_calls import CallKey
+
+_MEANT = ("plan", "question", "todos")
+"""Roles of calls that say more than what they ran."""
 
 
 class TurnBuilder:
@@ -37,7 +41,7 @@ class TurnBuilder:
         dialect: Dialect,
         agents: dict[str, tuple[str, ...]],
         unsent: Unsent,
-        plans: dict[str, Plan],
+        plans: dict[PlanName, Plan],
         synopses: dict[str, str],
     ) -> None:
         self._draft, self._dialect, self._agents, self._plans = draft, dialect, agents, plans
@@ -61,32 +65,26 @@ class TurnBuilder:
 
     def _pair(self) -> None:
         """Give every call its result and its meaning, in the order the calls were made."""
-        used: dict[str, int] = {}
-        shared = Counter(call.call_id for call in self._draft.tool_calls())
         for message, merged in self._draft.merged.items():
             for index, block in enumerate(merged.blocks):
                 if isinstance(block, ToolCall):
-                    turn = used.get(block.call_id, 0)
-                    used[block.call_id] = turn + 1
-                    self.calls[message, index] = self._finished(block, turn, shared[block.call_id])
+                    self.calls[message, index] = self._finished(block)
 
-    def _finished(self, call: ToolCall, turn: int, sharers: int) -> ToolCall:
-        """The call with its result: the last one, or its own in turn where several calls have one id."""
-        results = self._draft.results.get(call.call_id, []) if call.call_id else []
+    def _finished(self, call: ToolCall) -> ToolCall:
+        """The call with its result."""
+        results = self._draft.results_of(call)
         if call.call_id:
             self._paired.add(call.call_id)
-        if sharers > 1:
-            results = results[turn : turn + 1]
         result = results[-1] if results else None
         state = self._dialect.state(result) if result is not None else "unanswered"
         agents = self._agents.get(call.call_id, ())
         paired = replace(call, state=state, result=result, earlier=tuple(results[:-1]), agents=agents)
-        return self._meaning(paired) if call.role in ("plan", "question", "todos") else paired
+        return self._meaning(paired, self._draft.call_keys[id(call)]) if call.role in _MEANT else paired
 
-    def _meaning(self, call: ToolCall) -> ToolCall:
+    def _meaning(self, call: ToolCall, key: CallKey) -> ToolCall:
         meaning: Plan | Todos | Questionnaire | None
         if call.role == "plan":
-            meaning = self._plans.get(call.call_id)
+            meaning = self._plans.get(key)
         elif call.role == "question":
             meaning = self._dialect.questions(call)
         else:

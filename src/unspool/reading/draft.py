@@ -20,6 +20,7 @@ from unspool.model import (
     Usage,
 )
 from unspool.reading.skeleton import InlineAgents, Skeleton, TurnNumber, block_key, number_turns
+from unspool.reading.tool_calls import CallKey, CallPairs
 from unspool.reading.tree import BranchMap, ConversationTree, LivePath
 
 _NEAR = 64
@@ -173,7 +174,7 @@ class SessionDraft:
         self._sort(events, logged, own=own)
         self._messages(own=own)
         self.chain = self._skeleton.chain(own=own)
-        self._results()
+        self._pair(own=own)
         self._tree()
 
     def _sort(self, events: Iterable[Event], logged: Collection[str], *, own: bool) -> None:
@@ -224,12 +225,27 @@ class SessionDraft:
             self.merged[message] = merge_message(events, snapshots if len(events) > 1 else frozenset[int]())
             self.billed[message] = billed_requests(billed[message])
 
-    def _results(self) -> None:
-        self.results: dict[str, list[Result]] = {}
-        for event in self.chain:
-            for block in event.blocks:
-                if isinstance(block, Result):
-                    self.results.setdefault(block.call_id, []).append(block)
+    def _pair(self, *, own: bool) -> None:
+        """Find which call each block is, and the results of every call."""
+        self.call_keys: dict[int, CallKey] = {}
+        """By the `id()`s of blocks."""
+        self._answers: dict[CallKey, list[Result]] = {}
+        early: dict[str, list[Result]] = {}
+        pairs, chain = CallPairs(), {id(event) for event in self.chain}
+        for event in self._skeleton.rows:
+            for block in event.blocks if own or not event.sidechain else ():
+                if isinstance(block, ToolCall):
+                    key, new = pairs.call(block)
+                    self.call_keys[id(block)] = key
+                    if new and block.call_id:
+                        self._answers[key] = early.pop(block.call_id, [])
+                elif isinstance(block, Result) and id(event) in chain:
+                    answered = pairs.answer(block)
+                    (early.setdefault(block.call_id, []) if answered is None else self._answers[answered]).append(block)
+
+    def results_of(self, call: ToolCall) -> list[Result]:
+        """What a call was answered, the last one last."""
+        return self._answers.get(self.call_keys[id(call)], [])
 
     def _tree(self) -> None:
         self.tree = ConversationTree(self.chain)
@@ -247,7 +263,7 @@ class SessionDraft:
 
     def turn_numbers(self, unsent: Iterable[int]) -> list[TurnNumber]:
         """The turn of each line of the chain; `unsent` are the places of queued prompts without a line of their own."""
-        return list(number_turns(self.chain, self.branches, unsent))
+        return number_turns(self.chain, self.branches, unsent)
 
     def tool_calls(self) -> Iterable[ToolCall]:
         """Every call made, in order, not yet paired."""

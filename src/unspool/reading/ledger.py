@@ -1,6 +1,6 @@
-"""Requests, and tool calls with their ends, counted once, whatever number of lines, branches and files repeat them.
+"""Requests counted once, whatever number of lines, branches and files repeat them.
 
-Requests are kept as columns of numbers, not as objects: a log of gigabytes holds hundreds of thousands of requests.
+They are kept as columns of numbers, not as objects: a log of gigabytes holds hundreds of thousands of requests.
 Their ids are kept as 64 bits of their digest.
 """
 
@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
-from unspool.model import Call, Dialect, Event, Notice, Part, Result, ToolCall, Usage
-from unspool.model.blocks import CallEnd, call_end
+from unspool.model import Call, Part, Usage
 
 _FIGURES = 8
 _NO_TIME = float("inf")
@@ -52,6 +51,8 @@ class CallLedger:
         self._final = bytearray()
         self._terms = array("L")
         self._known_terms: dict[_Terms, int] = {}
+        self._last: tuple[Part, datetime] | None = None
+        """What was seen last, where nothing came after it: the next line of a message mostly tells the same."""
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -93,7 +94,7 @@ class CallLedger:
 
     def see(self, part: Part, time: datetime | None) -> bool:
         """Take in the usage that a line tells as it comes by; True where its message was not known."""
-        if part.usage is None or part.synthetic:
+        if part.usage is None or part.synthetic or self._is_told(part, time):
             return False
         request = stable_hash(part.request) if part.request else 0
         message = stable_hash(part.message)
@@ -107,7 +108,24 @@ class CallLedger:
         )
         if part.advice:
             self.add(part.advice)
+        elif time is not None:
+            self._last = part, time
         return new
+
+    def _is_told(self, part: Part, time: datetime | None) -> bool:
+        """Whether a line tells nothing that the one before it did not."""
+        if self._last is None or time is None:
+            return False
+        last, earlier = self._last
+        return (
+            part.usage is last.usage
+            and part.message == last.message
+            and part.request == last.request
+            and part.stop == last.stop
+            and (part.model, part.speed, part.tier, part.geo) == (last.model, last.speed, last.tier, last.geo)
+            and not part.advice
+            and time >= earlier
+        )
 
     def add(self, calls: Iterable[Call]) -> None:
         """Take in requests that were joined from their lines already."""
@@ -156,6 +174,7 @@ class CallLedger:
         return self._messages[row], self._requests[row]
 
     def _put(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
+        self._last = None
         row = self._row(*ids)
         if row is None:
             self._append(ids, usage, time, terms, final=final)
@@ -225,54 +244,3 @@ def sum_by_model(ledger: CallLedger) -> tuple[Call, ...]:
         usage = Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not all(finals))
         found.append(Call(key, model, usage, None, speed, tier, geo))
     return tuple(found)
-
-
-class CallEnds:
-    """How the tool calls of one conversation ended: each by its last answer, or without one."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-        self.calls: set[str] = set()
-        self.ends: dict[str, CallEnd] = {}
-        """Of calls that did not go well, as far as was heard."""
-        self._open: set[str] = set()
-        """Calls of the turn that wait for their answers."""
-        self._lost: dict[str, list[CallEnd]] = {}
-        """Ends of answers whose calls were not heard."""
-
-    def hear(self, event: Event) -> None:
-        if event.prompt is not None:
-            self._open.clear()
-        for block in event.blocks:
-            if isinstance(block, ToolCall):
-                self._call(block.call_id)
-            elif isinstance(block, Result):
-                self._result(block)
-            elif isinstance(block, Notice) and block.kind == "interruption":
-                self.ends.update(dict.fromkeys(self._open, "interrupted"))
-
-    @property
-    def lost(self) -> int:
-        """Failures of calls that are not in the log."""
-        return sum(ends.count("failed") for ends in self._lost.values())
-
-    def _call(self, call_id: str) -> None:
-        if call_id in self.calls:
-            return
-        self.calls.add(call_id)
-        answers = self._lost.pop(call_id, []) if call_id else []
-        end = answers[-1] if answers else "unanswered"
-        if end != "ok":
-            self.ends[call_id] = end
-        if not answers:
-            self._open.add(call_id)
-
-    def _result(self, result: Result) -> None:
-        end = call_end(self._dialect.state(result), result)
-        if not result.call_id or result.call_id not in self.calls:
-            self._lost.setdefault(result.call_id, []).append(end)
-            return
-        self._open.discard(result.call_id)
-        self.ends.pop(result.call_id, None)
-        if end != "ok":
-            self.ends[result.call_id] = end

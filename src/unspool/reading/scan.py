@@ -25,7 +25,7 @@ from unspool.model import (
     ToolCall,
 )
 from unspool.model.blocks import CallEnd
-from unspool.reading.ledger import CallEnds, CallLedger, line_hash, sum_by_model
+from unspool.reading.ledger import CallLedger, line_hash, sum_by_model
 from unspool.reading.prompts import (
     Unsent,
     plan_key,
@@ -37,6 +37,10 @@ from unspool.reading.prompts import (
     unsent_prompts,
 )
 from unspool.reading.skeleton import InlineAgents, NumberedLines, Skeleton, number_lines
+from unspool.reading.tool_calls import CallEnds, CallKey
+
+PlanName = CallKey | str
+"""What a plan is filed under: the call that put it forward, or the prompt that brought it."""
 
 _EARLY = 50
 """How many prompts are looked at for a title."""
@@ -63,17 +67,17 @@ class Scan:
         """Every line id in order, as `line_hash` gives it, for telling which session's history another holds."""
         self.prompt_ids = array("Q")
         """The same of prompts."""
-        self.plans: dict[str, Plan] = {}
+        self.plans: dict[PlanName, Plan] = {}
         """Plans by the call that put them forward; those that only a prompt brought, by `plan_name`."""
         self._seen: set[int] = set()
         self._unbilled: set[str] = set()
         self._ends = CallEnds(dialect)
         self._inner: defaultdict[str, CallEnds] = defaultdict(lambda: CallEnds(dialect))
         """The same of subagents whose lines stand in this log."""
-        self._awaited: dict[str, ToolCall] = {}
+        self._awaited: dict[CallKey, ToolCall] = {}
         """Calls of plans and of files that plans may stand in."""
-        self._answers: dict[str, Result] = {}
-        """Results of plans, and those that came before their calls."""
+        self._answers: dict[PlanName, Result] = {}
+        """Results of plans; by the id of their calls, those that came before them."""
         self._offered: dict[int, None] = {}
         self._accepted = 0
         self._early: list[Prompt] = []
@@ -153,13 +157,13 @@ class Scan:
         if part is not None and not part.synthetic:
             self._message(part, billed=billed)
         for block in event.blocks:
-            if isinstance(block, ToolCall):
-                self._call(block)
-            elif isinstance(block, Result):
-                self._result(block)
-            elif isinstance(block, Notice) and block.kind == "compaction":
+            if isinstance(block, Notice) and block.kind == "compaction":
                 self._compactions += 1
-        self._ends.hear(event)
+        for key, used in self._ends.hear(event):
+            if isinstance(used, Result):
+                self._result(key, used)
+            elif key is not None:
+                self._call(key, used)
 
     def _message(self, part: Part, *, billed: bool) -> None:
         """Count a message once: the ledger knows the billed ones, the others are few."""
@@ -183,36 +187,40 @@ class Scan:
         if not self._prompts:
             self._accepted = plan_key(plan)
         text, own = plan.text.strip(), True
-        for call_id, offered in self.plans.items():
+        for by, offered in self.plans.items():
             if offered.text.strip() and text.startswith(offered.text.strip()):
                 own = False
                 if offered.status != "approved":
-                    self.plans[call_id] = Plan(
-                        offered.title, offered.text, "approved", "", offered.edited, offered.path
-                    )
+                    self.plans[by] = Plan(offered.title, offered.text, "approved", "", offered.edited, offered.path)
         if own:
             self.plans[name] = plan
 
-    def _call(self, call: ToolCall) -> None:
+    def _call(self, key: CallKey, call: ToolCall) -> None:
+        early = self._answers.pop(call.call_id, None) if call.call_id else None
         if call.role == "plan" or (call.role in ("write", "edit") and call.input is not None):
-            self._awaited[call.call_id] = call
+            self._awaited[key] = call
             if call.role == "plan":
-                self._plan(call)
-            if call.call_id in self._answers:
-                self._settle(call, self._answers[call.call_id])
+                self._plan(key, call)
+            answer = early or self._answers.get(key)
+            if answer is not None:
+                self._answers[key] = answer
+                self._settle(key, call, answer)
 
-    def _result(self, result: Result) -> None:
-        call = self._awaited.get(result.call_id)
-        if result.call_id not in self._ends.calls or (call is not None and call.role == "plan"):
+    def _result(self, key: CallKey | None, result: Result) -> None:
+        if key is None:
             self._answers[result.call_id] = result
+            return
+        call = self._awaited.get(key)
+        if call is not None and call.role == "plan":
+            self._answers[key] = result
         if call is not None:
-            self._settle(call, result)
+            self._settle(key, call, result)
 
-    def _settle(self, call: ToolCall, result: Result) -> None:
+    def _settle(self, key: CallKey, call: ToolCall, result: Result) -> None:
         state = self._dialect.state(result)
         answered = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)  # type: ignore[arg-type]
         if call.role == "plan":
-            self._plan(answered)
+            self._plan(key, answered)
         else:
             self._dialect.note(answered)
 
@@ -220,25 +228,25 @@ class Scan:
     def _said(self) -> "Scan":
         return self._lone if self._own and self._lone is not None else self
 
-    def call_ends(self) -> dict[str, CallEnd]:
-        """How calls ended that did not go well, by id: those of the conversation, and of subagents inside its log.
+    def call_ends(self) -> dict[CallKey, CallEnd]:
+        """How calls ended that did not go well: those of the conversation, and of subagents inside its log.
         A plan ends as it was accepted or refused, whatever its answer looks like."""
         said = self._said
         return said._own_ends() | {call: end for inner in said._inner.values() for call, end in inner.ends.items()}
 
-    def _own_ends(self) -> dict[str, CallEnd]:
+    def _own_ends(self) -> dict[CallKey, CallEnd]:
         ends = dict(self._ends.ends)
         for call, plan in self.plans.items():
-            if plan.status != "pending":
+            if plan.status != "pending" and not isinstance(call, str):
                 ends.pop(call, None)
                 if plan.status == "rejected":
                     ends[call] = "refused"
         return ends
 
-    def _plan(self, call: ToolCall) -> None:
+    def _plan(self, key: CallKey, call: ToolCall) -> None:
         plan = self._dialect.plan(call)
         if plan is not None:
-            self.plans[call.call_id] = plan
+            self.plans[key] = plan
             self._offered[plan_key(plan)] = None
 
     def agent(self, events: Iterable[Event]) -> None:
@@ -278,7 +286,7 @@ class Scan:
             ended=facts.ended,
             turns=said._prompts + len(queued),
             messages=said._messages + len(said._unbilled),
-            tool_calls=len(said._ends.calls),
+            tool_calls=said._ends.calls,
             tool_errors=said._ends.lost + ends["failed"],
             tool_refusals=ends["refused"],
             tool_interruptions=ends["interrupted"],
@@ -289,7 +297,9 @@ class Scan:
             lines=self._lines,
             calls=sum_by_model(self.ledger),
             offered=tuple(said._offered),
-            open_plans=tuple((plan_key(plan), own[call]) for call, plan in said.plans.items() if call in own),
+            open_plans=tuple(
+                (plan_key(plan), own[by]) for by, plan in said.plans.items() if not isinstance(by, str) and by in own
+            ),
             plan_open=bool(said.plans) and all(plan.status != "approved" for plan in said.plans.values()),
             accepted=said._accepted,
             summaries={

@@ -4,7 +4,7 @@ A skeleton hears the events of a transcript one by one. Whoever reads a session 
 whoever only counts or indexes a log has it keep no more of each than the tree needs. Both number turns alike.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from unspool.model import BY_PLACE, Event, Image, Notice, Place, Prompt, Result, Text, Thinking, ToolCall, Unknown
@@ -17,6 +17,9 @@ class TurnNumber(NamedTuple):
 
     branch: int
     number: int
+
+
+_NO_TURN = TurnNumber(-1, 0)
 
 
 class Skeleton:
@@ -56,7 +59,8 @@ class Skeleton:
 
     def chain(self, *, own: bool) -> list[Event]:
         """The lines of the session itself, or of the subagent whose `own` log this is, each message's states once."""
-        return [row for row in self.rows if (own or not row.sidechain) and not self._is_repeated(row)]
+        rows = [row for row in self.rows if own or not row.sidechain]
+        return [row for row in rows if not self._is_repeated(row)] if self.snapshots else rows
 
     def _is_repeated(self, row: Event) -> bool:
         return id(row) in self.snapshots and not row.id.startswith(BY_PLACE)
@@ -79,30 +83,29 @@ class InlineAgents:
         return name
 
 
-def number_turns(chain: list[Event], branches: BranchMap, unsent: Iterable[int]) -> Iterator[TurnNumber]:
+def number_turns(chain: list[Event], branches: BranchMap, unsent: Iterable[int]) -> list[TurnNumber]:
     """The turn of each line of a chain; `unsent` are the places of queued prompts that have no line of their own."""
-    at: dict[tuple[int, int], int] = {}
-    found: dict[int, TurnNumber] = {}
+    found = [_NO_TURN] * len(chain)
     positions: dict[int, list[int]] = {}
     for index, branch in enumerate(branches.of):
         positions.setdefault(branch, []).append(index)
-    for branch, after in _starts(branches, at):
-        number, queued = after, sorted(unsent) if branch == 0 else []
+    for branch, after in _starts(branches, found):
+        turn, queued = TurnNumber(branch, after), sorted(unsent) if branch == 0 else []
         for index in positions.get(branch, ()):
             while queued and queued[0] < chain[index].place.offset:
-                number += 1
+                turn = TurnNumber(branch, turn.number + 1)
                 queued.pop(0)
-            number += chain[index].prompt is not None
-            at[branch, index] = number
-            found[index] = TurnNumber(branch, number)
-    yield from (found[index] for index in range(len(chain)))
+            if chain[index].prompt is not None:
+                turn = TurnNumber(branch, turn.number + 1)
+            found[index] = turn
+    return found
 
 
-def _starts(branches: BranchMap, at: dict[tuple[int, int], int]) -> Iterator[tuple[int, int]]:
+def _starts(branches: BranchMap, found: Sequence[TurnNumber]) -> Iterator[tuple[int, int]]:
     """Each branch with the number of the turn that it left; those that others leave come first."""
     yield 0, 0
     for fork in branches.forks:
-        yield fork.number, at.get((fork.parent, fork.at), 0) if fork.at is not None else 0
+        yield fork.number, found[fork.at].number if fork.at is not None else 0
 
 
 class TurnPlace(NamedTuple):
@@ -125,7 +128,7 @@ def number_lines(skeleton: Skeleton, unsent: Iterable[Place]) -> NumberedLines:
     chain, queued = skeleton.chain(own=skeleton.own), list(unsent)
     tree = ConversationTree(chain)
     branches = BranchMap(tree, tree.leaf())
-    numbers = list(number_turns(chain, branches, [place.offset for place in queued]))
+    numbers = number_turns(chain, branches, [place.offset for place in queued])
     turns = {event.place.offset: number for event, number in zip(chain, numbers, strict=True)}
     live = [event.place for event, own in zip(chain, numbers, strict=True) if event.prompt and own.branch == 0]
     places = sorted([*live, *queued], key=lambda place: place.offset)
@@ -147,11 +150,13 @@ def block_key(block: Block | Result, event: Event) -> object:
     if isinstance(block, Result):
         return ("result", block.call_id, block.text)
     index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
+    if isinstance(block, Text):
+        return (Text, block.text, index)
     match block:
         case Thinking(signature=signature) if signature:
             return ("thinking", signature, index)
-        case Text(text=text) | Thinking(text=text):
-            return (type(block), text, index)
+        case Thinking(text=text):
+            return (Thinking, text, index)
         case Image(data=data, url=url, path=path):
             return ("image", data, url, path, index)
         case Unknown(what=what, data=data):

@@ -1,6 +1,6 @@
 """The tree of a conversation: parents, branches, and the live path that the agent would load on resume."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,35 +16,34 @@ class ConversationTree:
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
         self.at = {event.id: index for index, event in enumerate(events)}
-        self.strict = [self._strict(index) for index in range(len(events))]
+        self.strict = list(self._parents())
 
-    def _strict(self, index: int) -> int | None:
-        event = self.events[index]
-        if event.link:
-            return index - 1 if index else None
-        if event.parent is None:
-            return None
-        parent = self.at.get(event.parent)
-        return parent if parent != index else None
+    def _parents(self) -> Iterator[int | None]:
+        find = self.at.get
+        for index, event in enumerate(self.events):
+            if event.link:
+                yield index - 1 if index else None
+            else:
+                parent = None if event.parent is None else find(event.parent)
+                yield parent if parent != index else None
 
     @cached_property
     def joined(self) -> list[int | None]:
         """The parents as a reader follows them: across compactions and gaps, without cycles."""
-        joined: list[int | None] = []
+        joined = list(self.strict)
         roots = _roots(self.strict)
         rooted_in_prompt = False
         for index, event in enumerate(self.events):
-            parent = self.strict[index]
             if event.boundary:
                 logical = self.at.get(event.logical, index)
-                parent = logical if logical < index else _before(index, roots)
-            elif parent is None:
+                joined[index] = logical if logical < index else _before(index, roots)
+            elif joined[index] is None:
                 first_words = event.parent is None and _typed(event)
                 restart = first_words and rooted_in_prompt and not self._cleared(index)
-                parent = None if restart else _before(index, roots)
+                joined[index] = None if restart else _before(index, roots)
                 rooted_in_prompt = rooted_in_prompt or first_words
-            joined.append(parent)
-        _cut_cycles(joined)
+        if not _lead_back(joined):
+            _cut_cycles(joined)
         return joined
 
     def _cleared(self, index: int) -> bool:
@@ -113,6 +112,11 @@ def _before(index: int, roots: Sequence[int]) -> int | None:
 
 def _roots(links: Sequence[int | None]) -> list[int]:
     """The root each line hangs from; lines of a cycle hang from one of them."""
+    if _lead_back(links):
+        found: list[int] = []
+        for index, parent in enumerate(links):
+            found.append(index if parent is None else found[parent])
+        return found
     roots = [-1] * len(links)
     for start in range(len(links)):
         walked: list[int] = []
@@ -126,6 +130,11 @@ def _roots(links: Sequence[int | None]) -> list[int]:
         for step in walked:
             roots[step] = root
     return roots
+
+
+def _lead_back(links: Sequence[int | None]) -> bool:
+    """Whether every line follows an earlier one or none, as in all logs but damaged ones: there are no cycles then."""
+    return all(parent is None or parent < index for index, parent in enumerate(links))
 
 
 def _typed(event: Event) -> bool:
@@ -173,15 +182,16 @@ class BranchMap:
                 self._strand(index)
 
     def _claim(self, path: list[int], number: int, at: int | None = None) -> None:
-        before = at
+        before, of, events, follow = at, self.of, self._events, self._next.setdefault
+        messages = self._messages.setdefault(number, set())
         for index in path:
-            self.of[index] = number
+            of[index] = number
             if before is not None:
-                self._next.setdefault(before, index)
+                follow(before, index)
             before = index
-            part = self._events[index].part
+            part = events[index].part
             if part is not None:
-                self._messages.setdefault(number, set()).add(part.message)
+                messages.add(part.message)
 
     def _strand(self, leaf: int) -> None:
         strand, at = [], leaf

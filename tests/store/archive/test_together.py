@@ -82,7 +82,7 @@ class World:
 
     def forget(self) -> None:
         with ArchiveDatabase.open(self.one) as archive:
-            known = sorted(files_by_session(archive, belongs))
+            known = sorted(session for _, session in files_by_session(archive, belongs))
             if len(known) < 3:
                 return
             session = self.chosen.choice(known)

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from tests.log_builder.builder import LogBuilder
-from tests.reading.reading import library
+from tests.reading.reading import FORMAT, library
 from unspool.model import ChainLink
 from unspool.store.library import Library
+from unspool.store.library.read import offered_plans
 
 PLAN = "# Plan: Tides\n\n1. Parse\n2. Show"
 NEXT = "# Plan: Harbours\n\n1. Draw"
@@ -173,3 +174,20 @@ def test_a_fork_with_fresh_ids_names_the_session_it_came_from(tmp_path: Path) ->
     there = library(tmp_path, first, answered(second.wait(60).prompt("on")))
     (copy,) = [one for one in there.overviews() if one.id == second.session_id]
     assert [(link.session, link.relation) for link in copy.links] == [(first.session_id, "copied-from")]
+
+
+@pytest.mark.parametrize("at", range(-30, 31, 6))
+def test_a_plan_is_seen_wherever_it_stands_in_a_log(at: int, tmp_path: Path) -> None:
+    """A log is looked through piece by piece, and the name of a tool may lie across two of them."""
+    (there,) = library(tmp_path, planning()).logs()
+    plans, log = offered_plans(there), Path(there.path)
+    tool = next(tool.encode() for tool in FORMAT.plan_tools if tool.encode() in log.read_bytes())
+    padding = 256 * 1024 + at - log.read_bytes().index(tool)
+    log.write_bytes(b" " * (padding - 1) + b"\n" + log.read_bytes())
+    assert offered_plans(there) == plans != ()
+
+
+def test_a_log_that_names_no_plan_is_not_read_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (there,) = library(tmp_path, answered(LogBuilder(seed="none").prompt("Hello"))).logs()
+    monkeypatch.setattr("unspool.store.library.read.count_log", lambda _: pytest.fail("it was read"))
+    assert offered_plans(there) == ()

@@ -93,6 +93,7 @@ class ClaudeCode(CodingAgent):
     resuming = _Resuming()
     asking = _Asking()
     hub_traces = True
+    plan_tools = tuple(tool for tool, role in messages.ROLES.items() if role == "plan")
 
     @property
     def telemetry(self) -> "ClaudeTelemetry":

@@ -13,8 +13,8 @@ from unspool.errors import UsageProblem
 from unspool.figures.tokens import estimate_tokens
 from unspool.files import write_atomically
 from unspool.redact.finder import Finder
+from unspool.redact.rebuild import redact_text
 from unspool.redact.replacements import ReplacementNames, SecretMatch
-from unspool.redact.values import redact_text
 from unspool.render.gfm import code_block
 from unspool.render.sanitize import one_line
 

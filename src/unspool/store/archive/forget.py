@@ -2,12 +2,14 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from unspool.agents.records import session_name
 from unspool.errors import Ambiguous, NotFound
 from unspool.store.archive.archive import ArchiveDatabase, KeptFile, path_for_database
 from unspool.store.archive.chain import Origin, bytes_digest, name_digest
@@ -34,21 +36,29 @@ class SessionFile(NamedTuple):
     kept: KeptFile
 
 
-def files_by_session(archive: ArchiveDatabase, belongs: Belongs) -> dict[str, list[SessionFile]]:
-    """The files of every session, by its id."""
-    found: dict[str, list[SessionFile]] = {}
+def files_by_session(archive: ArchiveDatabase, belongs: Belongs) -> dict[tuple[str, str], list[SessionFile]]:
+    """The files of every session, by its agent and id."""
+    found: dict[tuple[str, str], list[SessionFile]] = {}
     for origin, place in archive.origins().items():
         for path, kept in archive.kept(origin).items():
             if session := belongs(place.agent, path):
-                found.setdefault(session, []).append(SessionFile(origin, place, kept))
+                found.setdefault((place.agent, session), []).append(SessionFile(origin, place, kept))
     return found
 
 
 def find_session_files(archive: ArchiveDatabase, name: str, belongs: Belongs) -> tuple[str, list[SessionFile]]:
-    """The session of that id, or the only one whose id begins so, and its files."""
+    """The session of that id, or the only one whose id begins so, and its files. It is called by its id, and with its
+    agent before that where other agents have sessions of that id, of which one must be named."""
     found = files_by_session(archive, belongs)
-    session = match_id(found, name)
-    return session, found[session]
+    agents = Counter(session for _, session in found)
+    known = {session_name(agent, session) if agents[session] > 1 else session: (agent, session)
+             for agent, session in found}  # fmt: skip
+    alike = [key for key, (_, session) in known.items() if session == name]
+    if len(alike) > 1:
+        raise Ambiguous(f"{len(alike)} agents have a session {name}. Name the agent too:", tuple(sorted(alike)))
+    whole = next((key for key, one in known.items() if name == session_name(*one)), name)
+    key = match_id(known, whole)
+    return key, found[known[key]]
 
 
 def match_id(known: Collection[str], name: str) -> str:

@@ -1,5 +1,6 @@
 """Writes packs, renumbers generations, and joins small packs."""
 
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,7 @@ from unspool.store.archive.chain import bytes_digest, first_link, next_link
 from unspool.store.archive.packs import PACK, compress
 
 _IN_FLIGHT = 2
-_ID = b'"uuid":"'
-_ID_END = len(_ID) + 36
+_ids = re.compile(rb'"uuid":".{0,36}', re.DOTALL).findall
 """Lines that were copied into another file keep their id, whatever else is rewritten in them."""
 _SAMPLE = 16
 """One of so many ids is remembered."""
@@ -166,14 +166,7 @@ def remember_ids(archive: ArchiveDatabase, pack: int, ids: set[int]) -> None:
 
 def line_ids(data: bytes) -> set[int]:
     """Some of the ids that lines carry."""
-    found = set()
-    at = data.find(_ID)
-    while at >= 0:
-        end = at + _ID_END
-        if (crc := zlib.crc32(data[at:end])) % _SAMPLE == 0:
-            found.add(crc)
-        at = data.find(_ID, end)
-    return found
+    return {crc for crc in map(zlib.crc32, _ids(data)) if crc % _SAMPLE == 0}
 
 
 def renumber(archive: ArchiveDatabase, file: int, order: Sequence[int] = ()) -> None:

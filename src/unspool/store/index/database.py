@@ -16,6 +16,8 @@ _WAIT_MS = 60_000
 _CACHE_KB = 32_000
 _HASH_BYTES = 32 * 1024 * 1024
 """Words gathered in memory before they are written: more of them make a smaller index, and quicker."""
+_SEGMENTS = 8
+"""So many pieces of the full-text index are joined: fewer at a time, and words are written more often."""
 
 
 _MUCH = 12
@@ -104,6 +106,6 @@ def _fresh(path: Path, key: str | None) -> apsw.Connection:
     db.pragma("journal_mode", "wal")
     with db:
         db.execute(TABLES)
-        db.execute("INSERT INTO words(words, rank) VALUES('hashsize', ?)", (_HASH_BYTES,))
+        db.execute("INSERT INTO words(words, rank) VALUES('hashsize', ?), ('automerge', ?)", (_HASH_BYTES, _SEGMENTS))
         db.pragma("user_version", VERSION)
     return db

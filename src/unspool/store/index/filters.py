@@ -159,7 +159,9 @@ _FILTERS: dict[str, Callable[[apsw.Connection, str], SqlCondition]] = {
     "kind": _kind,
     "is": _is,
     "cost": _cost,
-    "session": lambda _, value: SqlCondition("substr(session.key, 1, ?) = ?", (len(value), value)),
+    "session": lambda _, value: SqlCondition(
+        "? IN (substr(session.session_id, 1, ?), substr(session.key, 1, ?))", (value, len(value), len(value))
+    ),
 }
 
 

@@ -5,16 +5,21 @@ The rules are those of `store.library.history`, which lists follow that are made
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Collection, Iterable
 from math import inf
 from typing import Any, NamedTuple
 
 import apsw
 
+from unspool.agents.records import session_name
+
 _ROWS = """SELECT id, key, coalesce(version_of, id), started, forked, ended, ids, prompts FROM session
 WHERE id IN (SELECT value FROM json_each(?))"""
-_SAME_KEY = """SELECT key, id FROM session WHERE key IN (SELECT value FROM json_each(?))
-ORDER BY key, kind = 'ghost', coalesce(ended, started, 0) DESC, messages DESC, id"""
+_SAME_ID = """SELECT session_id, agent, id FROM session WHERE session_id IN (SELECT value FROM json_each(?))
+ORDER BY session_id, agent, kind = 'ghost', coalesce(ended, started, 0) DESC, messages DESC, id"""
+_TELL_APART = """UPDATE session SET version_of = ?1, key = ?2
+WHERE id = ?3 AND (version_of IS NOT ?1 OR key IS NOT ?2)"""
 _SHARING = """SELECT DISTINCT mine.session, other.session FROM request AS mine
 JOIN request AS other ON other.message = mine.message AND other.session <> mine.session
 WHERE mine.session IN (SELECT value FROM json_each(?))"""
@@ -43,26 +48,26 @@ class HistorySettler:
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        self._keys: set[str] = set()
+        self._ids: set[str] = set()
 
-    def note(self, key: str) -> None:
-        """A file of this session was written or taken out."""
-        self._keys.add(key)
+    def note(self, session_id: str) -> None:
+        """A file of a session of this id was written or taken out."""
+        self._ids.add(session_id)
 
     def choose_versions(self) -> set[int]:
-        """Decide which file of each session is shown: the one that was active last. All rows of those with several."""
+        """Decide which file of each session is shown: the one that was active last; and by what key, which tells the
+        sessions apart that several agents have of one id. All rows of those with several files."""
         several: set[int] = set()
-        shown: dict[str, int] = {}
-        rows: Any = self._db.execute(_SAME_KEY, (json.dumps(sorted(self._keys)),)).fetchall()
-        for key, number in rows:
-            first = shown.setdefault(key, number)
+        shown: dict[tuple[str, str], int] = {}
+        rows: Any = self._db.execute(_SAME_ID, (json.dumps(sorted(self._ids)),)).fetchall()
+        agents = Counter(name for name, _ in {(name, agent) for name, agent, _ in rows})
+        for name, agent, number in rows:
+            first = shown.setdefault((name, agent), number)
             if first != number:
                 several |= {first, number}
-            version = None if first == number else first
-            self._db.execute(
-                "UPDATE session SET version_of = ? WHERE id = ? AND version_of IS NOT ?", (version, number, version)
-            )
-        self._keys.clear()
+            key = session_name(agent, name) if agents[name] > 1 else name
+            self._db.execute(_TELL_APART, (None if first == number else first, key, number))
+        self._ids.clear()
         return several
 
     def divide(self, sessions: Collection[int]) -> None:

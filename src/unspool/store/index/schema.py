@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 13
+VERSION = 14
 """Another figure in the file, and it is made anew."""
 
 
@@ -41,7 +41,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- One row a session. `state` tells what it was derived from: unequal to the archive's, it is derived anew.
 CREATE TABLE session(
   id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL,                 -- the session's own id
+  key TEXT NOT NULL,                 -- its id; with its agent and a colon before it where another agent has that id too
+  session_id TEXT NOT NULL,          -- its id, as its agent knows it
   agent TEXT NOT NULL,               -- the id of the agent that it is of
   origin INTEGER NOT NULL,           -- the archive's number of the place it came from
   path TEXT NOT NULL,                -- of its log, below that place
@@ -71,6 +72,7 @@ CREATE TABLE session(
   UNIQUE(origin, path)
 );
 CREATE INDEX session_key ON session(key);
+CREATE INDEX session_own_id ON session(session_id, agent);
 
 -- The logs of a session: its own (number 0) and its subagents'.
 CREATE TABLE log(

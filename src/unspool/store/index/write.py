@@ -121,7 +121,7 @@ class IndexWriter:
     def drop(self, session: int) -> None:
         self._begin()
         self._requests.leave(session)
-        self._history.note(self._db.execute("SELECT key FROM session WHERE id = ?", (session,)).get)
+        self._history.note(self._db.execute("SELECT session_id FROM session WHERE id = ?", (session,)).get)
         self._clear(session)
         for _, log, _, _ in self._logs(session):
             self._drop_log(log)
@@ -153,8 +153,8 @@ class IndexWriter:
     def _session(self, rows: SessionRows, source: RowSource) -> int:
         overview = rows.overview
         columns: dict[str, Any] = {
-            "key": overview.id, "agent": overview.agent, "origin": source.origin, "path": source.path,
-            "state": source.state, "named": "\n".join(rows.named),
+            "key": overview.id, "session_id": overview.id, "agent": overview.agent, "origin": source.origin,
+            "path": source.path, "state": source.state, "named": "\n".join(rows.named),
             "project": overview.project, "cwd": overview.cwd, "title": overview.title, "kind": overview.kind,
             "branch": overview.branch, "slug": overview.slug,
             "started": overview.started.timestamp() if overview.started else None,
@@ -173,7 +173,7 @@ class IndexWriter:
         updates = ", ".join(f"{name} = excluded.{name}" for name in columns)
         query = f"INSERT INTO session({names}) VALUES({marks}) ON CONFLICT DO UPDATE SET {updates} RETURNING id"
         number: int = self._db.execute(query, tuple(columns.values())).get
-        self._history.note(columns["key"])
+        self._history.note(columns["session_id"])
         return number
 
     def _clear(self, session: int) -> None:

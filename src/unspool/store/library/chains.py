@@ -12,7 +12,7 @@ from unspool.agents.checkout import main_checkout, worktree_name
 from unspool.model import ChainLink, Overview, Plan, Session, Titles, ToolCall, Turn
 from unspool.reading.ledger import line_hash
 from unspool.reading.prompts import plan_title, plans_in_order, plans_of
-from unspool.store.library.history import history_order
+from unspool.store.library.history import SessionName, history_order, name_of
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -32,26 +32,25 @@ def source_id(path: str) -> str:
 
 def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
     """The overviews with their links, and with titles and kinds that only other sessions can tell."""
-    overviews = {one.overview.id: one.overview for one in skimmed}
+    overviews = {name_of(one.overview): one.overview for one in skimmed}
     pairs = _continuations(list(overviews.values()))
-    titled, planned = _foreign_summaries(skimmed), dict[str, list[Overview]]()
+    titled, planned = _foreign_summaries(skimmed), dict[SessionName, list[Overview]]()
     for later, (earlier, _) in sorted(pairs.items(), key=lambda pair: overviews[pair[0]].started or _LONG_AGO):
         planned.setdefault(earlier, []).append(overviews[later])
     overviews = {name: _told(one, titled.get(name, ""), planned.get(name, ())) for name, one in overviews.items()}
-    links: dict[str, list[ChainLink]] = {}
+    links: dict[SessionName, list[ChainLink]] = {}
     for later, (earlier, by) in pairs.items():
         _join(links, overviews[earlier], overviews[later], by)
     for copy, original in _copies(skimmed).items():
-        if original not in {link.session for link in links.get(copy, ())}:
+        if original[1] not in {link.session for link in links.get(copy, ())}:
             links.setdefault(copy, []).append(chain_link(overviews[original], "copied-from", "uuid"))
             links.setdefault(original, []).append(chain_link(overviews[copy], "copied-to", "uuid"))
-    return [_linked(_told(one.overview, titled.get(one.overview.id, ""), planned.get(one.overview.id, ())), links)
-            for one in skimmed]  # fmt: skip
+    return [_linked(overviews[name_of(one.overview)], links) for one in skimmed]
 
 
-def _join(links: dict[str, list[ChainLink]], earlier: Overview, later: Overview, by: str) -> None:
-    links.setdefault(later.id, []).append(chain_link(earlier, "source", by))
-    links.setdefault(earlier.id, []).append(chain_link(later, "follow-up", by))
+def _join(links: dict[SessionName, list[ChainLink]], earlier: Overview, later: Overview, by: str) -> None:
+    links.setdefault(name_of(later), []).append(chain_link(earlier, "source", by))
+    links.setdefault(name_of(earlier), []).append(chain_link(later, "follow-up", by))
 
 
 def chain_link(other: Overview, relation: str, by: str) -> ChainLink:
@@ -93,21 +92,20 @@ def source_of(one: KnownChains, others: Sequence[KnownChains]) -> tuple[str, str
     return "", ""
 
 
-def _continuations(overviews: list[Overview]) -> dict[str, tuple[str, str]]:
-    """The session each one continues, of those that lie in the same folder or that it names."""
-    known = {overview.id: _known(overview) for overview in overviews}
-    folders: dict[str, list[KnownChains]] = {}
+def _continuations(overviews: list[Overview]) -> dict[SessionName, tuple[SessionName, str]]:
+    """The session each one continues, of its agent's that lie in the same folder or that it names."""
+    known = {name_of(overview): _known(overview) for overview in overviews}
+    folders: dict[tuple[str, str], list[KnownChains]] = {}
     for overview in overviews:
-        folders.setdefault(_folder(overview), []).append(known[overview.id])
-    found: dict[str, tuple[str, str]] = {}
+        folders.setdefault((overview.agent, _folder(overview)), []).append(known[name_of(overview)])
+    found: dict[SessionName, tuple[SessionName, str]] = {}
     for overview in overviews:
-        one = known[overview.id]
+        agent, one = overview.agent, known[name_of(overview)]
         if one.source or one.implements:
-            beside = folders[_folder(overview)]
-            named = [known[one.source]] if one.source in known else []
-            source, by = source_of(one, [*beside, *named])
+            beside, named = folders[agent, _folder(overview)], known.get((agent, one.source))
+            source, by = source_of(one, beside if named is None else [*beside, named])
             if source:
-                found[one.id] = source, by
+                found[name_of(overview)] = (agent, source), by
     return found
 
 
@@ -122,24 +120,25 @@ def _folder(overview: Overview) -> str:
     return re.split(r"[\\/](?=[^\\/]*$)", overview.log.path)[0]
 
 
-def _copies(skimmed: Sequence[ChainMember]) -> dict[str, str]:
+def _copies(skimmed: Sequence[ChainMember]) -> dict[SessionName, SessionName]:
     """The session whose history each copy holds: the one that owns the last line it has in common."""
-    owner: dict[int, str] = {}
-    found: dict[str, str] = {}
+    owner: dict[int, SessionName] = {}
+    found: dict[SessionName, SessionName] = {}
     for one in sorted(skimmed, key=lambda one: history_order(one.overview)):
+        name = name_of(one.overview)
         for identity in one.ids:
-            first = owner.setdefault(identity, one.overview.id)
-            if first != one.overview.id:
-                found[one.overview.id] = first
+            first = owner.setdefault(identity, name)
+            if first != name:
+                found[name] = first
     return found
 
 
-def _foreign_summaries(skimmed: Sequence[ChainMember]) -> dict[str, str]:
+def _foreign_summaries(skimmed: Sequence[ChainMember]) -> dict[SessionName, str]:
     """Summaries written in one log that describe another's session, by that session."""
     wanted = {line_hash(leaf): said for one in skimmed for leaf, said in one.overview.summaries.items()}
     if not wanted:
         return {}
-    return {one.overview.id: wanted[identity] for one in skimmed for identity in one.ids if identity in wanted}
+    return {name_of(one.overview): wanted[identity] for one in skimmed for identity in one.ids if identity in wanted}
 
 
 def _distinct(links: tuple[ChainLink, ...]) -> tuple[ChainLink, ...]:
@@ -147,8 +146,8 @@ def _distinct(links: tuple[ChainLink, ...]) -> tuple[ChainLink, ...]:
     return tuple({(link.session, link.relation): link for link in reversed(links)}.values())[::-1]
 
 
-def _linked(overview: Overview, links: dict[str, list[ChainLink]]) -> Overview:
-    return msgspec.structs.replace(overview, links=_distinct((*overview.links, *links.get(overview.id, ()))))
+def _linked(overview: Overview, links: dict[SessionName, list[ChainLink]]) -> Overview:
+    return msgspec.structs.replace(overview, links=_distinct((*overview.links, *links.get(name_of(overview), ()))))
 
 
 def _told(overview: Overview, summary: str, later: Sequence[Overview]) -> Overview:

@@ -35,10 +35,11 @@ class CountedLog(NamedTuple):
     failure: str = ""
 
 
-def history_order(overview: Overview) -> tuple[float, bool, float, str]:
+def history_order(overview: Overview) -> tuple[float, bool, float, str, str]:
     """Sorts sessions so that history passes from earlier to later ones: a copy begins as its original does, says that
     it is one or ends later."""
-    return _seconds(overview.started), is_recorded_fork(overview), _seconds(overview.ended), overview.id
+    started, ended = _seconds(overview.started), _seconds(overview.ended)
+    return started, is_recorded_fork(overview), ended, overview.id, overview.agent
 
 
 def _seconds(moment: datetime | None) -> float:
@@ -71,43 +72,58 @@ def join_versions(counted: Iterable[CountedLog]) -> Iterator[CountedLog]:
             yield shown
 
 
+SessionName = tuple[str, str]
+"""Agent and id: two agents may have sessions of one id."""
+
+
+def name_of(overview: Overview) -> SessionName:
+    return overview.agent, overview.id
+
+
 class DividedLog(NamedTuple):
     """A log with what is its own, and what it copied."""
 
     log: CountedLog
     own: CallLedger
-    copied_from: str = ""
+    source: SessionName = ("", "")
     """The session that owns the last line it has in common with another; empty where all is its own."""
     copied_lines: frozenset[int] = frozenset()
     copied: CallLedger | None = None
 
+    @property
+    def copied_from(self) -> str:
+        """The id of that session."""
+        return self.source[1]
+
 
 def divide_history(counted: Sequence[tuple[CountedLog, Overview]]) -> list[DividedLog]:
     """Tell apart what each of some sessions owns, in their order; requests of several are their first one's alone."""
-    owners: dict[int, str] = {}
+    owners: dict[int, SessionName] = {}
     ledgers: dict[int, CallLedger] = {}
     """By message, the ledger that holds its requests."""
-    divided: dict[str, DividedLog] = {}
+    divided: dict[SessionName, DividedLog] = {}
     for log, overview in sorted(counted, key=lambda one: history_order(one[1])):
-        copied_from, lines = "", []
+        name, source, lines = name_of(overview), ("", ""), []
         for identity in log.ids:
-            first = owners.setdefault(identity, overview.id)
-            if first != overview.id:
-                copied_from = first
+            first = owners.setdefault(identity, name)
+            if first != name:
+                source = first
                 lines.append(identity)
         own, copied = log.ledger.divide(ledgers)
-        divided[overview.id] = DividedLog(log, own, copied_from, frozenset(lines), copied)
-    return [divided[overview.id] for _, overview in counted]
+        divided[name] = DividedLog(log, own, source, frozenset(lines), copied)
+    return [divided[name_of(overview)] for _, overview in counted]
 
 
-def priced_overview(overview: Overview, divided: DividedLog, prices: PriceTable, titles: dict[str, str]) -> Overview:
+def priced_overview(
+    overview: Overview, divided: DividedLog, prices: PriceTable, titles: dict[SessionName, str]
+) -> Overview:
     """The overview with what its own requests cost at list prices, and what it copied."""
     total = prices.total(divided.own.rows())
     history = None
     if divided.copied_from or divided.copied is not None:
         copied = divided.copied or CallLedger()
         turns = sum(prompt in divided.copied_lines for prompt in divided.log.prompts)
-        name = titles.get(divided.copied_from, "")
+        name = titles.get(divided.source, "")
         history = SharedHistory(divided.copied_from, turns, name, copied.usage, prices.total(copied.rows()).amount)
     return msgspec.structs.replace(
         overview,

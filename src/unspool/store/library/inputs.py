@@ -77,15 +77,16 @@ def is_bundle(path: Path) -> bool:
 
 
 @contextmanager
-def open_log(name: str, size: int | None = None) -> Iterator[BinaryIO]:
-    """The log called `name`: "-", an http(s) URL, or a path; of a file, no more than its first `size` bytes."""
+def open_log(name: str, size: int | None = None, buffer: int = _BUFFER) -> Iterator[BinaryIO]:
+    """The log called `name`: "-", an http(s) URL, or a path; of a file, no more than its first `size` bytes. `buffer`
+    is how many bytes are read at once."""
     try:
         if name == "-":
             yield _plain(sys.stdin.buffer)
         elif is_url(name):
             yield _plain(io.BytesIO(fetch(name)))
         else:
-            with _file(Path(name)) as stream:
+            with _file(Path(name), buffer if size is None else 0) as stream:
                 yield _plain(stream if size is None else _Head(stream, size))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise Unreadable(f"{name} is damaged: its compressed data ends or breaks ({error}).") from None
@@ -101,9 +102,9 @@ def hold_stream(data: bytes) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _file(path: Path) -> Iterator[BinaryIO]:
+def _file(path: Path, buffer: int) -> Iterator[BinaryIO]:
     try:
-        stream = path.open("rb", buffering=_BUFFER)
+        stream: Any = path.open("rb", buffering=buffer)
     except FileNotFoundError:
         raise NotFound(f"There is no file {path}.") from None
     except IsADirectoryError:
@@ -117,20 +118,19 @@ def _file(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Head(io.RawIOBase):
-    """The beginning of a stream."""
+    """The beginning of a stream, which is read without a buffer of its own."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
-        self._stream = stream
+        self._stream: Any = stream
         self._left = size
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        data = self._stream.read(min(len(buffer), self._left))
-        buffer[: len(data)] = data
-        self._left -= len(data)
-        return len(data)
+        size: int = self._stream.readinto(memoryview(buffer)[: self._left])
+        self._left -= size
+        return size
 
 
 def _plain(stream: object) -> BinaryIO:

@@ -123,14 +123,14 @@ class KeptSessions:
             Index.open(self.folder, key=self.key, readonly=True) as index,
         ):
             query = (
-                "SELECT origin, path, key, coalesce(ended, 0) FROM session"
+                "SELECT origin, path, session_id, coalesce(ended, 0) FROM session"
                 " WHERE kind = 'ghost' AND version_of IS NULL ORDER BY 4 DESC, path"
             )
             origins, rows = archive.origins(), index.db.execute(query)
             found: list[Any] = [(origins[number], number, *rest) for number, *rest in rows if number in origins]
         return [
-            FoundLog(f"{origin.root}/{path}", key, origin.agent, 0, ended, path, origin.root, origin=number)
-            for origin, number, path, key, ended in found
+            FoundLog(f"{origin.root}/{path}", name, origin.agent, 0, ended, path, origin.root, origin=number)
+            for origin, number, path, name, ended in found
             if is_known(origin.agent)
         ]
 
@@ -177,8 +177,8 @@ class KeptSessions:
         if not beside:
             return {}
         with Index.open(self.folder, key=self.key, readonly=True) as index:
-            rows = index.db.execute("SELECT path, key FROM session WHERE origin = ?", (origin,))
-            return {path: key for path, key in rows if path in beside}
+            rows = index.db.execute("SELECT path, session_id FROM session WHERE origin = ?", (origin,))
+            return {path: name for path, name in rows if path in beside}
 
     def counted(self, logs: list[FoundLog]) -> Iterator[CountedLog]:
         """What the index knows of sessions; those that it does not know are left out."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from unspool.agents import Companion, FoundLog, by_id
 from unspool.errors import Ambiguous, NotFound
 from unspool.files import scratch_folder
-from unspool.model import Overview, Session
+from unspool.model import Overview, Session, Transcript
 from unspool.model.request import RecordedRequests
 from unspool.model.session import is_unlisted
 from unspool.prices import PriceTable
@@ -22,7 +22,14 @@ from unspool.store.library.history import is_part_of
 from unspool.store.library.inputs import is_bundle, is_url
 from unspool.store.library.listing import SessionListing, list_overviews
 from unspool.store.library.neighbours import Neighbours, last_active
-from unspool.store.library.read import count_logs, make_overview, read_session, read_stream, recorded_requests
+from unspool.store.library.read import (
+    count_logs,
+    make_overview,
+    read_session,
+    read_stream,
+    read_with_logs,
+    recorded_requests,
+)
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions  # brings the database, which most readers do without
@@ -43,14 +50,23 @@ def find(name: str, logs: Sequence[FoundLog], overviews: Callable[[], Iterable[O
     """The one log meant by `name`; titles are read only where nothing else fits."""
     if not logs:
         raise NotFound("No sessions were found. `unspool list --demo` shows what they look like.")
-    exact = [log for log in logs if log.session_id == name]
+    exact = [log for log in logs if log.is_called(name)]
+    if len(exact) > 1:
+        raise several_agents(name, exact)
     started = exact or ([log for log in logs if log.session_id.startswith(name)] if name else [])
+    started = started or ([log for log in logs if log.name.startswith(name)] if ":" in name else [])
     if len(started) == 1:
         return started[0]
     if started:
         listed = tuple(f"{log.session_id}  {log.folder or Path(log.path).parent.name}" for log in started[:_LISTED])
         raise Ambiguous(f"{len(started)} sessions begin with “{name}”:", listed)
     return _subagent(name, logs) or _titled(name, logs, overviews())
+
+
+def several_agents(name: str, logs: Iterable[FoundLog]) -> Ambiguous:
+    """What is said of an id that sessions of several agents have."""
+    listed = tuple(f"{log.name}  {log.folder or Path(log.path).parent.name}" for log in logs)
+    return Ambiguous(f"{len(listed)} agents have a session {name}. Name the agent too:", listed)
 
 
 def _subagent(name: str, logs: Sequence[FoundLog]) -> FoundLog | None:
@@ -184,8 +200,13 @@ class Library:
             counted = ((log, make_overview(log, self.kept)) for log in recent)
             shown = (log for log, one in counted if one is not None and not is_unlisted(one.kind, one.title))
             return next(shown, recent[0])
-        known = any(log.session_id.startswith(name) for log in logs)
+        known = any(log.session_id.startswith(name) or log.name.startswith(name) for log in logs)
         return find(name, logs if known else (*logs, *self.ghosts()), self.overviews)
+
+    def key_of(self, found: FoundLog) -> str:
+        """What a session is called: its id, with its agent before it where another agent has that id too."""
+        alike = {log.agent_id for log in self.logs() if log.session_id == found.session_id}
+        return found.name if alike - {found.agent_id} else found.session_id
 
     def resolve(self, name: str | Path) -> FoundLog | str:
         """What a person's name for a session means: a found log, or the input to read it from."""
@@ -221,6 +242,11 @@ class Library:
         session = read_session(found, self.kept)
         return session if session.kind == "ghost" else self._neighbours.linked(session, found)
 
+    def open_with_logs(self, found: FoundLog) -> tuple[Session, dict[str, Transcript]]:
+        """The session of a log in its source, whole, and its logs by path, for who wants to go through these too."""
+        session, logs = read_with_logs(found)
+        return self._neighbours.linked(session, found), logs
+
     def requests(self, log: FoundLog | str | Path) -> RecordedRequests | None:
         """The requests that a session's log keeps whole; None for an input that can be read only once."""
         found = log if isinstance(log, FoundLog) else self.resolve(log)
@@ -246,7 +272,7 @@ class Library:
 
 def session_opener(library: Library, most: int = 64) -> Callable[[str], Session]:
     """Opens sessions of a library by their ids, those that were opened last only once; NotFound where a log is gone."""
-    logs = {log.session_id: log for log in library.logs()}
+    logs = {name: log for log in library.logs() for name in (log.session_id, log.name)}
 
     @lru_cache(maxsize=most)
     def opened(key: str) -> Session:

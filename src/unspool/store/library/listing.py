@@ -9,7 +9,14 @@ from unspool.agents import FoundLog, by_id
 from unspool.model import Overview, Usage
 from unspool.prices import Cost, PriceTable
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
-from unspool.store.library.history import CountedLog, DividedLog, divide_history, join_versions, priced_overview
+from unspool.store.library.history import (
+    CountedLog,
+    DividedLog,
+    divide_history,
+    join_versions,
+    name_of,
+    priced_overview,
+)
 
 
 class SessionListing(msgspec.Struct, frozen=True):
@@ -44,7 +51,7 @@ def link_logs(logs: Iterable[CountedLog], prices: PriceTable, projects: Iterable
     counted = [one for _, one in named]
     linked = link_sessions([ChainMember(overview, one.ids) for one, overview in zip(counted, settled, strict=True)])
     divided = divide_history(list(zip(counted, linked, strict=True)))
-    titles = {overview.id: overview.title for overview in linked}
+    titles = {name_of(overview): overview.title for overview in linked}
     overviews = [priced_overview(one, own, prices, titles) for one, own in zip(linked, divided, strict=True)]
     return [
         own._replace(log=own.log._replace(overview=overview)) for own, overview in zip(divided, overviews, strict=True)

@@ -22,6 +22,7 @@ from unspool.store.library.history import (
     is_part_of,
     mark_copied,
     may_share_history,
+    name_of,
     priced_overview,
 )
 from unspool.store.library.read import count_log, read_head, read_session, read_tail
@@ -170,13 +171,13 @@ class Neighbours:
             return session, []
         divided = divide_history(counted)
         mine = divided[0]
-        titles = {overview.id: overview.title for _, overview in counted}
+        titles = {name_of(overview): overview.title for _, overview in counted}
         told = priced_overview(counted[0][1], mine, self._prices(), titles)
         links = []
         for one in divided[1:]:
-            if one.log.found.session_id == mine.copied_from:
+            if (one.log.found.agent_id, one.log.found.session_id) == mine.source:
                 links.append(self._link(one.log.found, "copied-from", "uuid", chain))
-            elif one.copied_from == session.id:
+            elif one.source == (found.agent_id, session.id):
                 links.append(self._link(one.log.found, "copied-to", "uuid", chain))
         return (session if told.history is None else mark_copied(session, mine, told.history)), links
 
@@ -208,7 +209,7 @@ class Neighbours:
         return overview.titles.plan if overview is not None else ""
 
     def _around(self, session: Session, found: FoundLog) -> list[FoundLog]:
-        """The logs in the same folder, and the one that the session says it continues."""
+        """The logs of its agent in the same folder, and the one that the session says it continues."""
         if not self._folders:
             for log in self._logs():
                 self._folders.setdefault(os.path.dirname(log.path), []).append(log)  # noqa: PTH120  hot
@@ -216,7 +217,8 @@ class Neighbours:
         beside = self._folders.get(folder) or list(by_id(found.agent_id).discover(Path(folder)))
         wanted = source_id(session.source) if session.source else ""
         named = [] if any(log.session_id == wanted for log in beside) else self._logs()
-        return [*beside, *(log for log in named if wanted and log.session_id == wanted)]
+        every = (*beside, *(log for log in named if wanted and log.session_id == wanted))
+        return [log for log in every if log.agent_id == found.agent_id]
 
     def _head(self, found: FoundLog) -> ChainHead | None:
         if found.path not in self._heads:

@@ -45,7 +45,11 @@ _EXPORT = f'{{"schema":"{SCHEMA}"'.encode()
 """How a session begins that unspool wrote as JSON."""
 _SCHEMA_WITHIN = 200
 _HEAD_LINES = 80
+_HEAD_BYTES = 32 * 1024
+"""What is read at once where a log's first lines are asked; most tell enough."""
 _LONGEST_ADDRESS = 2000
+_LOOKED_THROUGH = 256 * 1024
+"""Bytes that are looked through at once: as many as stay in a processor's cache."""
 
 
 @contextmanager
@@ -97,7 +101,9 @@ def read_head(found: FoundLog, enough: Callable[[LogHead], bool], kept: "KeptSes
 
 
 def _beginning(found: FoundLog, kept: "KeptSessions | None") -> AbstractContextManager[BinaryIO]:
-    return hold_stream(kept.beginning(found)) if kept is not None and found.origin else open_log(found.path)
+    if kept is not None and found.origin:
+        return hold_stream(kept.beginning(found))
+    return open_log(found.path, buffer=_HEAD_BYTES)
 
 
 def project_in_head(found: FoundLog, kept: "KeptSessions | None" = None, folder: str = "") -> str:
@@ -148,6 +154,13 @@ def read_session(found: FoundLog, kept: "KeptSessions | None" = None, end: int |
     with kept.lent(found) as here:
         lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
         return relocated(_read(here, end), lent, f"{found.root}{os.sep}")
+
+
+def read_with_logs(found: FoundLog) -> tuple[Session, dict[str, Transcript]]:
+    """The session of a found log, before its neighbours are asked, and all logs of it that could be read, by path."""
+    with GC_PAUSE:
+        session, main, subagents = _assembled(found)
+    return session, {log.log.path: log for log in (main, *(one.transcript for one in subagents))}
 
 
 def read_counted(found: FoundLog, kept: "KeptSessions | None" = None) -> tuple[Session, CountedLog]:
@@ -271,6 +284,26 @@ Progress = Callable[[int], None]
 def make_overview(found: FoundLog, kept: "KeptSessions | None" = None) -> Overview | None:
     """What a list shows of one session; `kept` knows what is gone from its source. None where it cannot be read."""
     return kept.overview(found) if kept is not None and found.origin else count_log(found).overview
+
+
+def offered_plans(found: FoundLog, kept: "KeptSessions | None" = None) -> tuple[int, ...]:
+    """The keys of the plans that were put forward in a session; its log is counted only where it may hold one."""
+    overview = make_overview(found, kept) if found.origin or _may_hold_plans(found) else None
+    return overview.offered if overview is not None else ()
+
+
+def _may_hold_plans(found: FoundLog) -> bool:
+    tools = [tool.encode() for tool in by_id(found.agent_id).plan_tools]
+    end = b""
+    try:
+        with open_log(found.path) as stream:
+            while tools and (data := stream.read(_LOOKED_THROUGH)):
+                if any(tool in end + data for tool in tools):
+                    return True
+                end = data[-max(map(len, tools)) :]
+    except (UnspoolError, OSError):
+        return False
+    return not tools
 
 
 def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:

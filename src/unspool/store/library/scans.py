@@ -115,13 +115,13 @@ def scan_changed(logs: Sequence[FoundLog], progress: Callable[[int], None]) -> I
 
 
 def flagged_sessions(logs: Sequence[FoundLog], progress: Callable[[int], None]) -> dict[str, frozenset[str]]:
-    """The names of the scanners that flag each session; only logs that changed are read again."""
+    """The names of the scanners that flag each session, by its agent and id; only logs that changed are read again."""
     memory = _ScanMemory()
-    found = {log.session_id: frozenset(flags) for log in logs if (flags := memory.flags(log)) is not None}
-    new = [log for log in logs if log.session_id not in found]
-    progress(sum(log.total_size for log in logs if log.session_id in found))
+    found = {log.name: frozenset(flags) for log in logs if (flags := memory.flags(log)) is not None}
+    new = [log for log in logs if log.name not in found]
+    progress(sum(log.total_size for log in logs if log.name in found))
     for log, done in zip(new, scan_logs(new, progress), strict=True):
         memory.put(log, done)
-        found[log.session_id] = frozenset(flag.scanner for flag in done.flags)
+        found[log.name] = frozenset(flag.scanner for flag in done.flags)
     memory.save()
     return found

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from unspool.agents import AGENTS, CodingAgent, by_id, is_known
+from unspool.agents import AGENTS, CodingAgent, by_id, is_known, split_session_name
 from unspool.errors import Unreadable, UnspoolError
 from unspool.files import scratch_folder
 from unspool.store.archive import ArchiveDatabase, KeptFile
@@ -133,7 +133,8 @@ def session_of_path(agent_id: str, path: str) -> str:
 
 def files_of_session(archive: ArchiveDatabase, name: str) -> tuple[str, list[SessionFile]]:
     """A session by its id or how that begins, and all its files, subagents' logs that lie elsewhere among them."""
-    session, files = find_session_files(archive, name, session_of_path)
+    key, files = find_session_files(archive, name, session_of_path)
+    _, session = split_session_name(key)
     places = {one.origin: one.place for one in files}
     beside = [
         SessionFile(origin, place, kept)
@@ -142,4 +143,4 @@ def files_of_session(archive: ArchiveDatabase, name: str) -> tuple[str, list[Ses
         if any(agent.is_stray_agent(path) for agent in AGENTS)
         and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
     ]
-    return session, [*files, *beside]
+    return key, [*files, *beside]

@@ -1,8 +1,9 @@
 """The rows that the index takes from one session."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,7 @@ from unspool.model import (
     Thinking,
     Todo,
     ToolCall,
+    Transcript,
     Unknown,
 )
 from unspool.model.blocks import CallEnd
@@ -34,8 +36,9 @@ from unspool.model.tool_input import paths_of
 from unspool.prices import PriceTable
 from unspool.reading.assemble import recorded_push
 from unspool.reading.ledger import CallLedger, line_hash
-from unspool.reading.scan import Scan, plan_name
+from unspool.reading.scan import PlanName, Scan, plan_name
 from unspool.reading.skeleton import TurnNumber
+from unspool.reading.tool_calls import CallKey, CallPairs
 from unspool.store.index.hits import text_strings
 from unspool.store.index.normalize_text import normalize_text
 from unspool.store.index.requests import LogRows, PushRow, SessionRows, TouchRow, TurnRow
@@ -75,7 +78,9 @@ class LogGatherer:
         self._lost: list[tuple[str, int]] = []
         """Call and turn of failures whose call was not met before."""
         self.weighed = TokenEstimates()
-        self._known_calls: dict[str, tuple[ToolCall, int]] = {}
+        self._pairs: defaultdict[str, CallPairs] = defaultdict(CallPairs)
+        """Of the log's own conversation, and of each subagent whose lines stand in it."""
+        self._known_calls: dict[CallKey, tuple[ToolCall, int]] = {}
         self._todo_items: dict[str, Todo] = {}
         self._plan_turns: dict[str, int] = {}
         """The turn of each prompt that carries out a plan, as a scan names that plan."""
@@ -93,7 +98,7 @@ class LogGatherer:
             self._modelled = True
             self.turns[-1] = self.turns[-1]._replace(model=event.part.model)
         for block in event.blocks:
-            self._block(block, place)
+            self._block(block, place, self._pairs[event.agent])
         if event.side is not None and isinstance(event.side.data.get("content"), str):
             self._doc(NOTICE, place, event.side.data["content"])
         if event.problem is not None and event.problem.raw:
@@ -106,29 +111,31 @@ class LogGatherer:
             row if (own := numbers.get(row.place)) is None else row._replace(number=own.number, branch=own.branch)
             for row in self.turns
         ]
-        at = {(row.branch, row.number): index for index, row in enumerate(self.turns)}
-        self.docs = sorted(
-            ((at.get(numbers[doc[2]], doc[0]) if doc[2] in numbers else doc[0], *doc[1:]) for doc in self.docs),
-            key=itemgetter(0),
-        )
+        at = {TurnNumber(row.branch, row.number): index for index, row in enumerate(self.turns)}
+        own_turns = {place: at[number] for place, number in numbers.items() if number in at}
+        for index, doc in enumerate(self.docs):
+            own_turn = own_turns.get(doc[2], doc[0])
+            if own_turn != doc[0]:
+                self.docs[index] = (own_turn, *doc[1:])
+        self.docs.sort(key=itemgetter(0))
 
-    def plan_rows(self, plans: Mapping[str, Plan]) -> list[tuple[int, str, str]]:
+    def plan_rows(self, plans: Mapping[PlanName, Plan]) -> list[tuple[int, str, str]]:
         """Turn, title and status of each plan that a scan found in the log."""
         rows: list[tuple[int, str, str]] = []
         for name, plan in plans.items():
-            _, turn = self._known_calls.get(name, (None, self._plan_turns.get(name, 0)))
+            turn = self._plan_turns.get(name, 0) if isinstance(name, str) else self._known_calls.get(name, (None, 0))[1]
             rows.append((turn, plan.title, plan.status))
         return rows
 
-    def tally(self, ends: Mapping[str, CallEnd]) -> list[tuple[int, str, tuple[int, ...]]]:
+    def tally(self, ends: Mapping[CallKey, CallEnd]) -> list[tuple[int, str, tuple[int, ...]]]:
         """The calls of each turn and tool, and how those ended that did not go well, as a scan tells."""
         calls: Counter[tuple[int, str]] = Counter()
         ended: Counter[tuple[int, str, CallEnd]] = Counter()
-        for call_id, (call, turn) in self._known_calls.items():
+        for key, (call, turn) in self._known_calls.items():
             calls[turn, call.name] += 1
-            ended[turn, call.name, ends.get(call_id, "ok")] += 1
+            ended[turn, call.name, ends.get(key, "ok")] += 1
         for call_id, turn in self._lost:
-            if not call_id or call_id not in self._known_calls:
+            if not call_id or not any(pairs.knows(call_id) for pairs in self._pairs.values()):
                 calls[turn, ""] += 0
                 ended[turn, "", "failed"] += 1
         return [(*key, (number, *(ended[*key, end] for end in CALL_ENDS))) for key, number in calls.items()]
@@ -162,28 +169,29 @@ class LogGatherer:
         if prompt.plan is not None:
             self._plan_turns[plan_name(prompt)] = self._here
 
-    def _block(self, block: Any, place: int) -> None:
+    def _block(self, block: Any, place: int, pairs: CallPairs) -> None:
         if isinstance(block, Text):
             self._doc(ANSWER, place, block.text)
         elif isinstance(block, Thinking):
             self._doc(THINKING, place, block.text)
         elif isinstance(block, ToolCall):
-            self._call(block, place)
+            self._call(block, place, pairs)
         elif isinstance(block, Result):
-            self._result(block, place)
+            self._result(block, place, pairs)
         elif isinstance(block, Notice):
             self._doc(NOTICE, place, block.text)
         elif isinstance(block, Unknown):
             self._doc(NOTICE, place, "\n".join(_strings(block.data)))
 
-    def _call(self, call: ToolCall, place: int) -> None:
-        if call.call_id in self._known_calls:
-            return
-        self._known_calls[call.call_id] = call, self._here
-        self._doc(CALL, place, "\n".join(_strings(call.input)), call.name)
+    def _call(self, call: ToolCall, place: int, pairs: CallPairs) -> None:
+        key, new = pairs.call(call)
+        if new:
+            self._known_calls[key] = call, self._here
+            self._doc(CALL, place, "\n".join(_strings(call.input)), call.name)
 
-    def _result(self, result: Result, place: int) -> None:
-        call, turn = self._known_calls.get(result.call_id, (None, self._here))
+    def _result(self, result: Result, place: int, pairs: CallPairs) -> None:
+        key = pairs.answer(result)
+        call, turn = (None, self._here) if key is None else self._known_calls[key]
         name = call.name if call is not None else ""
         text = result.text
         if call is not None and call.role == "read":
@@ -242,6 +250,8 @@ class ExtractJob(NamedTuple):
     found: FoundLog
     sizes: Mapping[str, int]
     """By path, the bytes that the archive holds."""
+    read: Mapping[str, Transcript] = {}
+    """By path, logs that somebody has read already."""
 
     @property
     def size(self) -> int:
@@ -254,6 +264,13 @@ def extract_rows(job: ExtractJob, prices: PriceTable) -> SessionRows | str:
         return _Session(job, prices).rows()
     except (UnspoolError, OSError) as error:
         return reading_failure(job.found.path, error)
+
+
+class _HeardLog(NamedTuple):
+    """A log while it is gone through."""
+
+    events: Iterable[Event]
+    facts: Facts
 
 
 class _ReadLog(NamedTuple):
@@ -307,13 +324,13 @@ class _Session:
 
     def _read(self, path: str, number: int = 0, ledger: CallLedger | None = None) -> _ReadLog:
         """One pass through a log."""
-        with open_events(path, self._agent, self._found, most=self._size(path), detail=Detail.TEXTS) as events:
-            dialect = self._agent.dialect(self._found, events.facts)
+        with self._opened(path) as log:
+            dialect = self._agent.dialect(self._found, log.facts)
             own, logged = bool(number or self._found.owner), self._found.agent_ids
             scan = Scan(dialect, own=own, places=True, ledger=ledger, logged=logged)
             gathered = LogGatherer(dialect, self._seen)
             self._bill.begin(number)
-            for event in events:
+            for event in log.events:
                 self._bill.hear(event)
                 gathered.take(event)
                 if event.nested is not None and event.nested.agent not in logged:
@@ -321,8 +338,16 @@ class _Session:
                     gathered.take(event.nested)
                 scan.add(event)
         self._named.update(dialect.named)
-        gathered.number(scan.numbered(events.facts).turns)
-        return _ReadLog(scan, gathered, events.facts)
+        gathered.number(scan.numbered(log.facts).turns)
+        return _ReadLog(scan, gathered, log.facts)
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[_HeardLog]:
+        if (read := self._job.read.get(path)) is not None:
+            yield _HeardLog(read.events, read.facts)
+            return
+        with open_events(path, self._agent, self._found, most=self._size(path), detail=Detail.TEXTS) as events:
+            yield _HeardLog(events, events.facts)
 
     def _size(self, path: str) -> int:
         size = self._job.sizes.get(path)

@@ -234,7 +234,7 @@ class GhostIndexer:
             if number:
                 writer.drop(number)
             source = RowSource(origin, path, state, {place: prompts.generation}, {place: prompts.path})
-            writer.put(_rows(ghost, place), source)
+            writer.put(_rows(ghost, place, self._archive.origins()[origin].agent), source)
         for number, _ in known.values():
             writer.drop(number)
 
@@ -244,11 +244,11 @@ def _state(ghost: Ghost, generation: int) -> bytes:
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16]
 
 
-def _rows(ghost: Ghost, path: str) -> SessionRows:
+def _rows(ghost: Ghost, path: str, agent: str) -> SessionRows:
     first = ghost.prompts[0].text if ghost.prompts else ""
     assumed = "Prompts of one day, assumed to be one session" if ghost.assumed else ""
     overview = Overview(
-        ghost.key, "", "ghost", LogFile(path, 0), Titles(assumed, prompt=shorten_title(first)), ghost.project,
+        ghost.key, agent, "ghost", LogFile(path, 0), Titles(assumed, prompt=shorten_title(first)), ghost.project,
         started=ghost.started, ended=ghost.ended, turns=len(ghost.prompts),
     )  # fmt: skip
     turns = [

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.agents import AGENTS, CodingAgent, by_id, is_known
+from unspool.agents import AGENTS, CodingAgent, by_id, is_known, split_session_name
 from unspool.agents.records import PromptMention
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
@@ -28,11 +28,13 @@ class OwnPrompts(NamedTuple):
     shared: frozenset[str]
     """Paths of those that prompts of other sessions name too."""
     session: str
+    agent: str = ""
+    """Whose session it is, where others have one of that id."""
 
     @property
     def parts(self) -> LinesToForget:
         """What forgetting the session takes from lists that stay."""
-        return LinesToForget(self.lists, self._drops, forgotten_names(self.session))
+        return LinesToForget(self.lists, self._drops, forgotten_names(self.session, self.agent))
 
     def _drops(self, line: bytes) -> bool:
         """Whether a line is of it, or was not whole when it was kept, and may be: the next sync brings what is not."""
@@ -46,11 +48,13 @@ class OwnPrompts(NamedTuple):
         return [one for one in self.pasted if one.kept.path not in self.shared]
 
 
-def own_prompts(archive: ArchiveDatabase, session: str) -> OwnPrompts:
-    """What is a session's own among the lists of prompts of an archive, and the files that they name."""
-    found = OwnPrompts([], {}, [], frozenset(), session)
+def own_prompts(archive: ArchiveDatabase, name: str) -> OwnPrompts:
+    """What is a session's own among the lists of prompts of an archive, and the files that they name. The session is
+    called by its id, or its agent and id."""
+    agent, session = split_session_name(name)
+    found = OwnPrompts([], {}, [], frozenset(), session, agent)
     mine, others = set[str](), set[str]()
-    for chosen in _lists(archive):
+    for chosen in (one for one in _lists(archive) if agent in ("", one.place.agent)):
         count = 0
         for naming in _namings(archive, chosen):
             (mine if session in naming.sessions else others).update(naming.files)

@@ -84,9 +84,9 @@ def file_rules(graves: Tombstones, origin: Origin) -> FileRules:
     return ByPath(graves) if agent is None else ForgottenFiles(graves, agent)
 
 
-def forgotten_names(session: str) -> list[str]:
-    """The names by which the prompts of a session are buried."""
-    names = [agent.prompt_list.name for agent in AGENTS]
+def forgotten_names(session: str, agent: str = "") -> list[str]:
+    """The names by which the prompts of a session are buried, with an agent those of its session alone."""
+    names = [one.prompt_list.name for one in AGENTS if agent in ("", one.id)]
     return [session_lines_name(name, session) for name in names if name]
 
 

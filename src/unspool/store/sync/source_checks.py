@@ -160,9 +160,9 @@ class Signs(NamedTuple):
 
 def check_stalled(scene: DoctorScene) -> Iterator[Finding]:
     """Sessions that run without their log, and logs that ended before their sessions did."""
-    logs = {log.session_id: log for log in scene.logs}
     count = 0
     for folder in scene.agents:
+        logs = {log.session_id: log for log in scene.logs if log.agent_id == folder.agent.id}
         signs = _signs(scene, folder)
         running = {one.session_id: one for one in folder.agent.files.running(folder.home) if one.alive is not False}
         for session, one in running.items():

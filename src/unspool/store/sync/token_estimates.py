@@ -1,6 +1,6 @@
 """Tokens by kind and billed requests of a session, gathered while its events go by."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
@@ -15,10 +15,12 @@ from unspool.figures.tokens import (
     cached_instead,
     estimate_tokens,
     find_rewrites,
+    input_tokens,
     prompt_pieces,
     result_pieces,
+    result_tokens,
 )
-from unspool.model import Event, Result, Thinking, ToolCall
+from unspool.model import Event, Result, Text, Thinking, ToolCall
 from unspool.model.usage import KINDS
 from unspool.prices import Picodollars, PriceTable
 from unspool.prices.table import token_density
@@ -29,6 +31,7 @@ UNACCOUNTED = len(KINDS)
 """What the first request measured beyond what the log holds: the system prompt, the tools."""
 _BELIEVED, _WRITTEN = 10**8, 10**12
 """Tokens that a window may measure and a session may write; more is a damaged log's."""
+_NO_CALL = (None, "", "")
 _WHOLE = 480
 _SAMPLE = 120
 
@@ -37,8 +40,9 @@ class TokenEstimates:
     """Tokens by kind and tool of one log. A call is heard before its result."""
 
     def __init__(self) -> None:
-        self._sums: Counter[tuple[int, str]] = Counter()
-        self._calls: dict[str, tuple[str, str]] = {}
+        self._sums: defaultdict[tuple[int, str], int] = defaultdict(int)
+        self._calls: dict[str, tuple[str, str, str]] = {}
+        """Message, tool and role of the last call of each id."""
         self._lines: set[str] = set()
         self._model = ""
         self._measured = 0
@@ -57,21 +61,38 @@ class TokenEstimates:
         if part is not None and not self._measured and part.usage is not None:
             self._model = part.model
             self._measured = min(part.usage.context, _BELIEVED)
-            self._before = self._sums.total()
+            self._before = sum(self._sums.values())
         if event.prompt is not None:
             self._add(prompt_pieces(event.prompt, rough_estimate))
         for block in event.blocks:
             if isinstance(block, Result):
-                name, role = self._calls.get(block.call_id, ("", ""))
-                self._add(result_pieces(block, name, role, rough_estimate))
-                continue
-            if isinstance(block, ToolCall):
-                if block.call_id in self._calls:
-                    continue  # an early state of the message
-                self._calls[block.call_id] = block.name, block.role
-            elif isinstance(block, Thinking) and not block.text:
-                self.silent = True
-            self._add(block_pieces(block, rough_estimate))
+                self._result(block)
+            elif isinstance(block, ToolCall):
+                self._call(block)
+            elif isinstance(block, Text):
+                self._sums[ANSWERS, ""] += rough_estimate(block.text)
+            elif isinstance(block, Thinking):
+                self._sums[THINKING, ""] += rough_estimate(block.text)
+                self.silent = self.silent or not block.text
+            else:
+                self._add(block_pieces(block, rough_estimate))
+
+    def _result(self, result: Result) -> None:
+        _, name, role = self._calls.get(result.call_id, _NO_CALL)
+        if result.images:
+            self._add(result_pieces(result, name, role, rough_estimate))
+        else:
+            kind, tokens = result_tokens(result, role, rough_estimate)
+            self._sums[kind, name] += tokens
+
+    def _call(self, call: ToolCall) -> None:
+        if call.call_id and self._calls.get(call.call_id, _NO_CALL)[0] == call.message:
+            return  # an early state of the message
+        self._calls[call.call_id] = call.message, call.name, call.role
+        if call.result is None and call.state != "orphan":
+            self._sums[TOOL_INPUT, call.name] += input_tokens(call, rough_estimate)
+        else:
+            self._add(block_pieces(call, rough_estimate))
 
     def sums(self) -> Counter[tuple[int, str]]:
         """All that was put into the window, in tokens of its model."""
@@ -132,17 +153,22 @@ class RequestBill:
     def hear(self, event: Event) -> None:
         """Note what the request of an event belongs to."""
         self._compacted = self._compacted or event.boundary
-        if event.part is not None and event.part.usage is not None:
-            advice = [stable_hash(call.key.rpartition(":")[0]) for call in event.part.advice]
-            self._advice.update(advice)
+        part = event.part
+        if part is not None and part.usage is not None:
+            for call in part.advice:
+                self._advise(stable_hash(call.key.rpartition(":")[0]))
             if self._number:
-                for name in (stable_hash(event.part.message), *advice):
-                    self._owners.setdefault(name, self._number)
+                self._owners.setdefault(stable_hash(part.message), self._number)
             elif event.sidechain:
-                self._aside.add(stable_hash(event.part.message))
+                self._aside.add(stable_hash(part.message))
             if self._compacted:
-                self._fresh.add(stable_hash(event.part.message))
+                self._fresh.add(stable_hash(part.message))
             self._compacted = False
+
+    def _advise(self, message: int) -> None:
+        self._advice.add(message)
+        if self._number:
+            self._owners.setdefault(message, self._number)
 
     def requests(self, ledger: CallLedger, prices: PriceTable) -> list[BilledRequest]:
         """The rows of a ledger that heard the same events."""
