@@ -41,6 +41,7 @@ def opened(
     found.page.set_default_timeout(PATIENCE * 1000)
     found.page.set_viewport_size(viewport)
     found.page.emulate_media(color_scheme=color_scheme)
+    found.page.bring_to_front()  # one behind another may not be drawn
     try:
         yield found
         _emptied(found)

@@ -2,6 +2,8 @@
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser.making import made
 from tests.site.browser.tabs import tab
+from tests.site.search.chromium import until
 
 ANSWER = "# Done\n\nSee [the page](https://example.org/).\n\n## Next"
 COMMAND = "printf '%s' " + " ".join(f"word-{number}" for number in range(40))
@@ -43,10 +46,19 @@ def heard(page: Any) -> list[tuple[str, str, int]]:
     return found
 
 
+@contextmanager
+def whole(browser: Any, page_file: Path) -> Iterator[Any]:
+    """A page in a window as tall as it is, once all turns are laid out: what is not, the browser does not tell of."""
+    with tab(browser, viewport={"width": 1280, "height": 4000}) as watched:
+        page = watched.open(page_file)
+        until(page, _LAID_OUT)
+        yield page
+
+
 def test_headings_lead_through_a_session_in_order(browser: Any, page_file: Path) -> None:
     """The session first, then every prompt; what an answer has of its own stands below its prompt."""
-    with tab(browser) as watched:
-        headings = [(level, name) for role, name, level in heard(watched.open(page_file)) if role == "heading"]
+    with whole(browser, page_file) as page:
+        headings = [(level, name) for role, name, level in heard(page) if role == "heading"]
     assert headings[0][0] == 1
     assert [level for level, _ in headings].count(1) == 1
     assert all(later <= earlier + 1 for (earlier, _), (later, _) in pairwise(headings)), headings
@@ -71,8 +83,8 @@ def test_a_page_has_its_landmarks(browser: Any, storm: Path) -> None:
 
 def test_rows_say_what_they_are_and_how_they_ended(browser: Any, page_file: Path) -> None:
     """In words, since colours are not heard; and without the mark that they open."""
-    with tab(browser) as watched:
-        rows = [name for role, name, _ in heard(watched.open(page_file)) if role == "DisclosureTriangle"]
+    with whole(browser, page_file) as page:
+        rows = [name for role, name, _ in heard(page) if role == "DisclosureTriangle"]
     calls = [name for name in rows if name.startswith("Bash")]
     assert [
         bool(re.search(ends, name)) for ends, name in zip(("exit 2", "1 line", "rejected"), calls, strict=True)
@@ -102,3 +114,9 @@ def test_paper_has_the_session_whole_and_nothing_to_press(browser: Any, page_fil
     assert len(row) > 90
     assert "".join(row.split()) in text, "a row is not cut where the page ends"
     assert "boom" in text, "what is open on the page is open on paper"
+
+
+_LAID_OUT = """(() => {
+  const parts = Array.from(document.querySelectorAll(".turn > *"));
+  return parts.length > 0 && parts.every((one) => one.checkVisibility({ contentVisibilityAuto: true }));
+})()"""
