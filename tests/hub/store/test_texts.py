@@ -28,7 +28,7 @@ def kept(store: Store, passages: list[SessionPassage], folder: Path, session: st
     store.blobs.keep_file(made)
     texts.ensure_year(store.db, texts.year_of(NOVEMBER))
     with store.db.transaction():
-        write_texts(store.db, session, made.digest, parts, NOVEMBER)
+        write_texts(store.db, session, made.digest, texts.place_parts(store.blobs, made.digest, parts), NOVEMBER)
     return parts
 
 
@@ -59,6 +59,20 @@ def test_a_session_that_grows_writes_its_last_parts_only(store: Store, tmp_path:
     assert read(store) == [passage(1, "another beginning"), *passages[:4]]
     texts.sweep_parts(store.db, 10)
     assert store.db.row("SELECT count(*) FROM text_part") == (1,)
+
+
+def test_texts_that_another_zstd_packed_are_found_where_they_lie(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same texts come with other frames: what is kept stays, and both sessions read it."""
+    passages = [passage(number, f"word{number} other{number * 7} " * 900) for number in range(30)]
+    first = kept(store, passages, tmp_path / "a")
+    monkeypatch.setattr(texts, "_LEVEL", 19)
+    second = kept(store, passages, tmp_path / "b", session="t")
+    assert [part.size for part in second] != [part.size for part in first]
+    assert read(store) == read(store, "t") == passages
+    kept(store, [*passages, passage(31, "more")], tmp_path / "c")
+    assert read(store) == [*passages, passage(31, "more")]
 
 
 @given(

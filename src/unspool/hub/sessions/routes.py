@@ -162,7 +162,7 @@ def _remake_pages(here: Hub, session: str) -> None:
             if session_store.state_of(db, session) == state and blobs.held(one.digest for one in made.contents):
                 db.run("DELETE FROM session_page WHERE session = ?", session)
                 session_store.write_pages(db, session, made.pages)
-                session_store.write_made_texts(db, session, made, folder)
+                session_store.write_made_texts(here.store, session, made, folder)
                 names = (
                     "errors",
                     "refused",

@@ -21,7 +21,7 @@ from unspool.hub.sessions.process_push import SENT, MadeSession, RequestRow, mak
 from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value, batches, placeholders
-from unspool.hub.store.texts import TextPart, ensure_year, known_parts, texts_of, write_texts, year_of
+from unspool.hub.store.texts import TextPart, ensure_year, known_parts, place_parts, texts_of, write_texts, year_of
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
 from unspool.site.build.manifest import fingerprint
@@ -140,21 +140,23 @@ def state_of(db: Database, session: str) -> str:
     return str(found[0]) if found else ""
 
 
-def write_session(db: Database, row: PushedRow, made: MadeSession, files: Files, folder: Path) -> None:
+def write_session(store: Store, row: PushedRow, made: MadeSession, files: Files, folder: Path) -> None:
     """Put a session in place of what was known of it, inside the caller's transaction."""
+    db = store.db
     _write_row(db, row, made, total_size(files))
     for table in _OF_SESSION:
         db.run(f"DELETE FROM {table} WHERE session = ?", row.id)  # noqa: S608  names of tables
     pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
     write_pages(db, row.id, made.pages)
-    write_made_texts(db, row.id, made, folder)
+    write_made_texts(store, row.id, made, folder)
     _requests(db, row.id, folder)
 
 
-def write_made_texts(db: Database, session: str, made: MadeSession, folder: Path) -> None:
+def write_made_texts(store: Store, session: str, made: MadeSession, folder: Path) -> None:
     digest = made.texts.digest if made.texts else ""
-    write_texts(db, session, digest, list(read_rows(folder, TextPart)), made.facts.finished or 0)
+    parts = place_parts(store.blobs, digest, list(read_rows(folder, TextPart)))
+    write_texts(store.db, session, digest, parts, made.facts.finished or 0)
 
 
 def write_pages(db: Database, session: str, made: Sequence[MadeFile]) -> None:
@@ -343,6 +345,6 @@ def _committed(
         contents = pieces | {content.digest for content in made.contents}
         if not hub.store.blobs.held(contents):
             return None
-        write_session(db, row, made, files, folder)
+        write_session(hub.store, row, made, files, folder)
         users.check_quota(db, row.person, hub.terms.quota)
     return PushOutcome(row.id, row.state)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
-import zstandard
 
 from unspool.errors import NotFound
 from unspool.files import scratch_folder
@@ -18,7 +17,16 @@ from unspool.hub.errors import StoreUnavailable
 from unspool.hub.store.blobs import Blobs, DamagedContent, Objects
 from unspool.hub.store.database import Database
 from unspool.hub.store.schema import UNMADE, drop_moved_passages, table_exists, without_timeout
-from unspool.hub.store.texts import SessionPassage, ensure_year, make_texts, texts_of, write_texts, year_of
+from unspool.hub.store.texts import (
+    SessionPassage,
+    ensure_year,
+    make_texts,
+    place_parts,
+    text_frames,
+    texts_of,
+    write_texts,
+    year_of,
+)
 
 Say = Callable[[str], None]
 
@@ -99,15 +107,11 @@ def _read_all(db: Database, objects: Objects, digest: str) -> list[SessionPassag
     row = db.row("SELECT key FROM blob WHERE digest = ?", digest)
     if row is None:
         raise NotFound("The texts of a session are missing.")
-    data, passages = b"".join(objects.get(row[0])), []
     try:
-        while data:
-            reader = zstandard.ZstdDecompressor().decompressobj()
-            passages += _DECODER.decode(reader.decompress(data))
-            data = reader.unused_data
-    except (zstandard.ZstdError, msgspec.DecodeError) as error:
+        frames = text_frames(b"".join(objects.get(row[0])))
+        return [passage for _, data in frames for passage in _DECODER.decode(data)]
+    except msgspec.DecodeError as error:
         raise DamagedContent("The texts of a session are damaged in the object store.") from error
-    return passages
 
 
 def _write(db: Database, blobs: Blobs, session: str, passages: Sequence[SessionPassage]) -> None:
@@ -120,4 +124,4 @@ def _write(db: Database, blobs: Blobs, session: str, passages: Sequence[SessionP
         blobs.keep_file(made)
         if not blobs.held([made.digest]):
             raise StoreUnavailable("A content went while a session's texts were moved; begin again.")
-        write_texts(db, session, made.digest, parts, int(row[0]))
+        write_texts(db, session, made.digest, place_parts(blobs, made.digest, parts), int(row[0]))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 import zstandard
 
-from unspool.hub.store.blobs import DamagedContent, MadeFile, Objects
+from unspool.hub.store.blobs import Blobs, DamagedContent, MadeFile, Objects
 from unspool.hub.store.database import Database, Row, Value
 from unspool.hub.store.schema import UNMADE, table_exists
 from unspool.hub.store.signature import MOST_PASSAGES, PartWords
@@ -30,6 +30,7 @@ PART_CHARACTERS = 64_000
 RANKED = ("title", "prompt", "answer", "call", "thinking", "result", "notice")
 """Kinds of passages, the one that tells most first."""
 _LEVEL = 6
+_DAMAGED = "The texts of a session are damaged in the object store."
 _EARLIEST = 2020
 _AT_ONCE = 200
 _REMEMBERED = 32 * 1024 * 1024
@@ -139,10 +140,36 @@ _GONE = {
 """Full text in a file is slow at taking out what it once took in: `sweep_parts` does."""
 
 
+def place_parts(blobs: Blobs, digest: str, parts: Sequence[TextPart]) -> list[TextPart]:
+    """Parts as they lie in the content that is kept of them: what another version of zstd packed has other lengths."""
+    if not parts:
+        return []
+    blob, pieces = blobs.packed(digest)
+    if blob.stored == parts[-1].place + parts[-1].size:
+        return list(parts)
+    placed, place = [], 0
+    for one, (frame, _) in zip(parts, text_frames(b"".join(pieces)), strict=True):
+        placed.append(one._replace(place=place, size=frame))
+        place += frame
+    return placed
+
+
+def text_frames(packed: bytes) -> Iterator[tuple[int, bytes]]:
+    """The size of every frame of a session's texts, and what is in it."""
+    try:
+        while packed:
+            reader = zstandard.ZstdDecompressor().decompressobj()
+            data = reader.decompress(packed)
+            yield len(packed) - len(reader.unused_data), data
+            packed = reader.unused_data
+    except zstandard.ZstdError as error:
+        raise DamagedContent(_DAMAGED) from error
+
+
 def write_texts(db: Database, session: str, digest: str, parts: Sequence[TextPart], finished: int) -> None:
     """Have a session hold these parts and no others, inside the caller's transaction; most pushes only add some.
 
-    `digest` is of the content that they lie in. A session stays in the year that it came in with,
+    `digest` is of the content that they lie in, where `place_parts` says. A session stays in the year that it came in with,
     which `ensure_year` has made room for.
     """
     before, year = _there(db, session), _kept_year(db, session)
@@ -281,6 +308,6 @@ def _unpacked(key: str, part: PartPlace, frame: bytes) -> list[SessionPassage]:
         data = zstandard.ZstdDecompressor().decompress(frame)
         passages = _DECODER.decode(data)
     except (zstandard.ZstdError, msgspec.DecodeError) as error:
-        raise DamagedContent("The texts of a session are damaged in the object store.") from error
+        raise DamagedContent(_DAMAGED) from error
     _remembered.put(key, part.place, len(data), passages)
     return passages
