@@ -11,6 +11,7 @@ from tests.hub.conftest import files_store, on_files  # noqa: F401  fixtures
 from tests.hub.sessions.team import Member, Team, team
 from tests.hub_client.pushing import CWD, command, ended, key, write
 from tests.share import made
+from unspool.agents import FoundLog
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
 from unspool.hub.policy import save_policy
@@ -179,8 +180,11 @@ def test_what_is_remembered_outlives_torn_lines_and_stays_small(tmp_path: Path) 
     again = PushMemory(tmp_path, "http://hub")
     again.remember(PushedSession("p", "k3", "new", "state"))
     once_more = PushMemory(tmp_path, "http://hub")
-    pasts = [once_more.past("p", f"k{number}") for number in (1, 3, 9)]
+    pasts = [once_more.past("p", FoundLog("", f"k{number}", "codex", 0, 0)) for number in (1, 3, 9)]
     assert [past and past.seal for past in pasts] == ["491", "new", "499"]
+    once_more.remember(PushedSession("p", "k3", "another's", "state", "codex"))
+    pasts = [once_more.past("p", FoundLog("", "k3", agent, 0, 0)) for agent in ("codex", "gemini")]
+    assert [past and past.seal for past in pasts] == ["another's", "new"], "what is remembered of no agent is of any"
     assert len(file.read_bytes().split()) < 30
     assert file.stat().st_mode & 0o077 == 0
 

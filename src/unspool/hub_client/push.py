@@ -34,26 +34,29 @@ class PushedSession(NamedTuple):
     """Of its files, and of what they were redacted by."""
     state: str
     """Of what was sent, as the hub knows it."""
+    agent: str = ""
+    """Empty in what was remembered before agents were."""
 
 
 class PushMemory:
     def __init__(self, folder: Path, hub: str) -> None:
         self._path = folder / f"pushed-{sha256(hub.encode()).hexdigest()[:16]}.jsonl"
-        self._known: dict[tuple[str, str], PushedSession] = {}
+        self._known: dict[tuple[str, str, str], PushedSession] = {}
         decoder, lines = msgspec.json.Decoder(PushedSession), 0
         for line in self._path.read_bytes().splitlines() if self._path.exists() else ():
             lines += bool(line.strip())
             with suppress(msgspec.DecodeError, UnicodeDecodeError):
                 past = decoder.decode(line)
-                self._known[past.project, past.key] = past
+                self._known[past.project, past.agent, past.key] = past
         if lines > 100 and lines > _WORN * len(self._known):
             write_atomically(self._path, (msgspec.json.encode(past) + b"\n" for past in self._known.values()))
 
-    def past(self, project: str, key: str) -> PushedSession | None:
-        return self._known.get((project, key))
+    def past(self, project: str, found: FoundLog) -> PushedSession | None:
+        key = found.session_id
+        return self._known.get((project, found.agent_id, key)) or self._known.get((project, "", key))
 
     def remember(self, past: PushedSession) -> None:
-        self._known[past.project, past.key] = past
+        self._known[past.project, past.agent, past.key] = past
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
@@ -101,7 +104,7 @@ class Pusher:
         """Those of which there is something new, or which the hub has no more."""
         waiting, known = [], dict[str, dict[str, PushTask]]()
         for task in tasks:
-            past = self._memory.past(task.project, task.found.session_id)
+            past = self._memory.past(task.project, task.found)
             if past is None or past.seal != source_digest(task.found, self.edge(task.project)):
                 waiting.append(task)
             else:
@@ -134,7 +137,7 @@ class Pusher:
             whole = make_manifest(made.key, (ManifestFile(name, parts) for name, parts in files.items()), here.agent_id)
             done = self._sent(task.project, whole, dict(made.files))
         if done.outcome == "pushed":
-            self._memory.remember(PushedSession(task.project, made.key, sealed, done.reason))
+            self._memory.remember(PushedSession(task.project, made.key, sealed, done.reason, here.agent_id))
         return done._replace(prepared=made, reason="" if done.outcome == "pushed" else done.reason)
 
     def _sent(self, project: str, whole: PushManifest, paths: dict[str, Path]) -> PushResult:

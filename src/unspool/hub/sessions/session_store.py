@@ -265,9 +265,15 @@ class PushOutcome(NamedTuple):
     """Pieces that have to be sent first; nothing was done."""
 
 
-def session_identity(project: str, person: str, key: str) -> str:
-    """The id of a session: the same for the same, so that one that was erased is known again."""
-    return sha256(f"{project}\0{person}\0{key}".encode()).hexdigest()[:32]
+def session_identity(db: Database, project: str, person: str, manifest: PushManifest) -> str:
+    """The id of a session: the same for the same. Ids of agents may be equal, so the agent belongs to it, but for
+    sessions that were pushed before it did."""
+    plain = f"{project}\0{person}\0{manifest.key}"
+    former = sha256(plain.encode()).hexdigest()[:32]
+    row = db.row("SELECT agent FROM session WHERE id = ?", former)
+    if not manifest.agent or (row and row[0] == manifest.agent):
+        return former
+    return sha256(f"{plain}\0{manifest.agent}".encode()).hexdigest()[:32]
 
 
 def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> PushOutcome:
@@ -276,7 +282,7 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
         raise BadRequest(f"The manifest cannot be taken: {reason}.")
     if manifest.size > hub.terms.upload:
         raise TooLarge(f"A session has at most {hub.terms.upload:,} bytes here.")
-    session = session_identity(project, person.id, manifest.key)
+    session = session_identity(hub.store.db, project, person.id, manifest)
     _not_erased(hub.store.db, person.id, manifest.key)
     for _ in range(_TRIES):
         before = state_of(hub.store.db, session)

@@ -295,6 +295,40 @@ CREATE TABLE text_part_other PARTITION OF text_part DEFAULT;
 """,
 }
 
+_AGENTS = {
+    "sqlite": """
+-- One person may push sessions of two agents that have one id; each is a session of its own.
+CREATE TABLE session_of_agent(
+  id TEXT PRIMARY KEY, project TEXT NOT NULL, person TEXT NOT NULL, key TEXT NOT NULL, agent TEXT NOT NULL,
+  title TEXT NOT NULL, kind TEXT NOT NULL, branch TEXT NOT NULL, slug TEXT NOT NULL, source TEXT NOT NULL,
+  started BIGINT, finished BIGINT NOT NULL, turns BIGINT NOT NULL, messages BIGINT NOT NULL, calls BIGINT NOT NULL,
+  errors BIGINT NOT NULL, tokens BIGINT NOT NULL, cost BIGINT NOT NULL, unpriced BIGINT NOT NULL,
+  models TEXT NOT NULL, size BIGINT NOT NULL, state TEXT NOT NULL, made TEXT NOT NULL,
+  created BIGINT NOT NULL, updated BIGINT NOT NULL, open BIGINT NOT NULL DEFAULT 0,
+  refused BIGINT NOT NULL DEFAULT 0, interrupted BIGINT NOT NULL DEFAULT 0, unanswered BIGINT NOT NULL DEFAULT 0,
+  forked SMALLINT NOT NULL DEFAULT 0, asked TEXT NOT NULL DEFAULT '', commits BIGINT NOT NULL DEFAULT 0,
+  files BIGINT NOT NULL DEFAULT 0, added BIGINT NOT NULL DEFAULT 0, removed BIGINT NOT NULL DEFAULT 0
+);
+INSERT INTO session_of_agent SELECT id, project, person, key, agent, title, kind, branch, slug, source, started,
+  finished, turns, messages, calls, errors, tokens, cost, unpriced, models, size, state, made, created, updated, open,
+  refused, interrupted, unanswered, forked, asked, commits, files, added, removed FROM session;
+DROP TABLE session;
+ALTER TABLE session_of_agent RENAME TO session;
+CREATE INDEX session_finished ON session(project, finished, id);
+CREATE INDEX session_newest ON session(finished, id);
+CREATE INDEX session_person ON session(person, finished, id);
+CREATE INDEX session_key ON session(key);
+CREATE INDEX session_source ON session(source);
+CREATE INDEX session_slug ON session(slug);
+CREATE INDEX session_state ON session(project, person, state);
+""",
+    "postgresql": """
+-- One person may push sessions of two agents that have one id; each is a session of its own.
+ALTER TABLE session DROP CONSTRAINT session_project_person_key_key;
+CREATE INDEX session_state ON session(project, person, state);
+""",
+}
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
@@ -305,6 +339,7 @@ STEPS: tuple[dict[str, str], ...] = (
     dict.fromkeys(_WORDS, _WORK),
     {name: _TEXTS + parts for name, parts in _PARTS.items()},
     {name: _SIGNATURES + parts for name, parts in _SIGNED_PARTS.items()},
+    _AGENTS,
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 

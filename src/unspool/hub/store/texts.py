@@ -169,7 +169,7 @@ def text_frames(packed: bytes) -> Iterator[tuple[int, bytes]]:
 def write_texts(db: Database, session: str, digest: str, parts: Sequence[TextPart], finished: int) -> None:
     """Have a session hold these parts and no others, inside the caller's transaction; most pushes only add some.
 
-    `digest` is of the content that they lie in, where `place_parts` says. A session stays in the year that it came in with,
+    `digest` is of the content that they lie in, where `place_parts` says. A session stays in the year it came in with,
     which `ensure_year` has made room for.
     """
     before, year = _there(db, session), _kept_year(db, session)
