@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unspool.files import write_atomically
+from unspool import files
+from unspool.files import scratch_folder, write_atomically
 
 
 def torn() -> Iterator[bytes]:
@@ -50,3 +51,25 @@ def test_a_file_is_its_owners_alone_even_where_an_open_one_was(tmp_path: Path) -
     write_atomically(tmp_path / "made" / "file", (b"x",))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "made").stat().st_mode) & 0o077 == 0
+
+
+def test_a_folder_is_not_swept_before_its_lock_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may sweep at any moment; what somebody who ended left goes then."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    lock, base = files.locked, tmp_path / "unspool" / "scratch"
+    left = base / "1-left"
+    left.mkdir(mode=0o700, parents=True)
+
+    def sweep_first(descriptor: int) -> bool:
+        monkeypatch.setattr(files, "locked", lock)
+        (left / "lock").touch()
+        files._swept.__wrapped__(base)
+        return lock(descriptor)
+
+    monkeypatch.setattr(files, "locked", sweep_first)
+    with scratch_folder() as folder:
+        (folder / "file").write_text("here")
+        assert not left.exists()
+        files._swept.__wrapped__(base)
+        assert (folder / "file").read_text() == "here"
+    assert list(base.iterdir()) == []

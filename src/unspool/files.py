@@ -86,16 +86,25 @@ def scratch_folder() -> Iterator[Path]:
     base = cache_folder("scratch")
     _swept(base)
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = _take_lock(folder)
     try:
-        with suppress(OSError):  # without locks nobody sweeps here either
-            locked(lock)
         (folder / _FILES).mkdir(mode=0o700)
         yield folder / _FILES
     finally:
         shutil.rmtree(folder / _FILES, ignore_errors=True)
         os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _take_lock(folder: Path) -> int:
+    """The lock of a new folder. It gets its name once it is taken: whoever sweeps must not come in between."""
+    path = folder / _LOCK
+    part = path if os.name == "nt" else path.with_suffix(".part")  # an open file cannot be renamed there
+    lock = os.open(part, os.O_RDWR | os.O_CREAT, 0o600)
+    with suppress(OSError):  # without locks nobody sweeps here either
+        locked(lock)
+    part.replace(path)
+    return lock
 
 
 def cache_folder(name: str) -> Path:
