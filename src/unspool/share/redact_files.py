@@ -257,7 +257,8 @@ def find_everywhere(
 
 
 _IMAGE = re.compile(rb'"media_type": ?"image/')
-_WORD = re.compile(rb"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{4,30}(?![A-Za-z0-9])")
+_APART = bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+"""Spaces for all that is no letter and no digit."""
 
 
 def count_pictures(path: Path) -> int:
@@ -271,8 +272,10 @@ def count_pictures(path: Path) -> int:
 
 def words_of(lines: Iterable[bytes]) -> set[str]:
     """The words of some lines that may be built on a name."""
-    words = {word for line in lines for word in _WORD.findall(line)}
-    return {word.decode("ascii") for word in words}
+    runs: set[bytes] = set()
+    for line in lines:
+        runs.update(line.translate(_APART).split())
+    return {run.decode("ascii") for run in runs if 5 <= len(run) <= 31 and run[:1].isalpha()}
 
 
 def _words(files: list[FileToShare]) -> set[str]:
