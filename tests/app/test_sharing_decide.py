@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unspool.app.share_findings import FoundValue, RuleFindings, findings_summary
 from unspool.app.share_selection import (
     MAX_TERM,
     ShareSelection,
@@ -13,6 +14,7 @@ from unspool.app.share_selection import (
     left_out_turns,
 )
 from unspool.errors import UsageProblem
+from unspool.redact.spread import COMMON_WORD, NEAR_NAME
 from unspool.share.choices import ShareChoices
 
 KNOWN = {"key": frozenset({"k1", "k2", "k3"}), "mail": frozenset({"m1"})}
@@ -107,3 +109,31 @@ def test_title_and_chain_leave_the_choices_as_they_are(do: dict[str, str], undo:
 def test_a_wish_that_means_nothing_is_refused(sent: dict[str, str]) -> None:
     with pytest.raises(UsageProblem):
         change_selection(ShareSelection(), sent, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"),
+    [
+        ({}, "3 values in 6 places. All of them are replaced."),
+        ({"email": 2}, "3 values in 6 places. 2 of them stay as you wished."),
+        (
+            {COMMON_WORD: 1},
+            "3 values in 6 places. 1 of them, common words or built on names, stays unless you replace it.",
+        ),
+        (
+            {"email": 1, COMMON_WORD: 1, NEAR_NAME: 1},
+            "3 values in 6 places. 1 of them stays as you wished. "
+            "2 of them, common words or built on names, stay unless you replace them.",
+        ),
+    ],
+)
+def test_the_sum_of_findings_tells_what_a_person_wished_from_what_stays_by_itself(
+    kept: dict[str, int], words: str
+) -> None:
+    gone = 3 - sum(kept.values())
+    values = [("email", False)] * gone + [(rule, True) for rule, number in kept.items() for _ in range(number)]
+    rules = [
+        RuleFindings(rule, "", "personal", "warn", (FoundValue(str(number), "x", "", stays, 2, (), 0),))
+        for number, (rule, stays) in enumerate(values)
+    ]
+    assert findings_summary(rules) == words

@@ -179,6 +179,18 @@ def test_a_name_beside_a_value_tells_what_it_is() -> None:
     assert [path for path, _ in found] == ["[0].value"]
 
 
+def test_a_name_beside_a_list_tells_what_its_texts_are() -> None:
+    """What only the name tells in {"name": "token", "value": [...]} is gone too, as it is where the value is a text."""
+    secret, named = KEY, "q8Zk2Lw9Xv4Rt6Yb1N"
+    made, _ = redact_value({"name": "token", "value": [secret, named]}, FINDER, ReplacementNames())
+    assert not {secret, named} & set(strings(made))
+
+
+def test_bytes_that_are_no_text_neither_end_the_work_nor_hide_a_secret() -> None:
+    made = lines_of(b'{"a":"\xff ' + KEY.encode() + b'"}\n', b'{"\xff":"' + KEY.encode() + b'"}\n')
+    assert made == [b'{"a":"\xff [redacted:github-token-1]"}\n', b'{"\xff":"[redacted:github-token-1]"}\n']
+
+
 def test_halves_of_characters_do_no_harm() -> None:
     """They are no text that can be written; what is told of them can be."""
     (found,) = scan_lines([b'{"password":"abc1\\ud800defgh"}'], FINDER)

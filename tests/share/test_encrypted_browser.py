@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from tests.cli.running import run
 from tests.site.browser.making import made
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, tab, too_wide
-from tests.site.search.chromium import served, until
+from tests.site.search.chromium import executable, served, until
 from unspool.share.encryption import ShareSecret, encrypted_page, passphrase, random_key
 
 KEY = random_key()
@@ -50,10 +49,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, plain: dict[str, bytes]) ->
     at = keyed.index(b'class="chunk">') + 1000
     (place / "changed.html").write_bytes(keyed[:at] + (b"B" if keyed[at : at + 1] == b"A" else b"A") + keyed[at + 1 :])
     return place
-
-
-def executable() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def fragment(secret: ShareSecret) -> str:

@@ -1,7 +1,7 @@
 """A value that is known for a secret in one place only is in nothing that is made of the session."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,10 +15,12 @@ from tests.share.made import CWD, SESSION, USER, leaked
 from unspool.hub_client.prepare import PushRedaction, prepare_push
 from unspool.redact.finder import KeySearch
 from unspool.redact.policy import RedactionPolicy
-from unspool.redact.replacements import SecretMatch
+from unspool.redact.replacements import SecretFinding, SecretMatch
+from unspool.redact.rules import builtin_rules
 from unspool.redact.spread import COMMON_WORD
-from unspool.share.choices import ShareChoices, finding_id
-from unspool.share.redact_files import is_kept
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id
+from unspool.share.prepare import prepare_shares
+from unspool.share.redact_files import is_kept, words_with
 from unspool.store.library import Library
 
 VALUE = "tr7" + "Kq9/Zw2=xLm"
@@ -122,3 +124,38 @@ def test_a_text_is_looked_through_by_the_rules_once(tmp_path: Path, monkeypatch:
         == 0
     )
     assert sum("gauge zyx stands" in text and VALUE.lower() in text for text in looked) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"gmeligio's EligioApp, and Eligio_2", {"gmeligio", "EligioApp", "Eligio"}),
+        (b"eligioeligio eligio", {"eligioeligio", "eligio"}),
+        (b"9eligio x-eligio-y " + b"a" * 30 + b"eligio", {"eligio"}),
+        (b"el igio", set()),
+        (b"", set()),
+    ],
+    ids=["several", "twice in one", "none of these", "apart", "nothing"],
+)
+def test_words_that_hold_a_name_are_listed(text: bytes, words: set[str]) -> None:
+    """Whole words of letters and digits, which begin with a letter and are not very long."""
+    assert words_with(["eligio", "\u00e9lise"], [text]) == words
+    assert words_with([], [text]) == set()
+
+
+def test_a_share_that_nobody_reviews_knows_what_a_review_is_shown(logs: Path) -> None:
+    """What is found is the same whether it is found before the files are written or meanwhile, in every kind."""
+    shown: list[SecretFinding] = []
+
+    def review(found: Sequence[SecretFinding], choices: ShareChoices) -> ShareChoices:
+        shown.extend(found)
+        return choices
+
+    library = Library((logs,))
+    ask = ShareSettings(lambda _: ShareChoices(), builtin_rules(), review=review, environment={"USER": USER})
+    with prepare_shares(library, list(library.logs()), ask) as share:
+        reviewed = share
+    with prepare_shares(library, list(library.logs()), ask._replace(review=None)) as share:
+        assert list(share.found) == list(reviewed.found) == shown
+        assert share.report == reviewed.report
+    assert {Path(one.log).suffix for one in shown} >= {".jsonl", ".json", ".txt"}

@@ -15,7 +15,7 @@ from unspool.figures import all_turns, family
 from unspool.human import count
 from unspool.redact.replacements import SecretFinding, SecretMatch
 from unspool.redact.rules import RuleSet
-from unspool.redact.spread import COMMON_WORD, NEAR_NAME
+from unspool.redact.spread import ASKED, COMMON_WORD, NEAR_NAME
 from unspool.share.choices import Advance, ShareChoices, ShareSettings, finding_id, named_by
 from unspool.share.prepare import PreparedShare, prepare_shares
 from unspool.site.address import Addresses, Item
@@ -37,7 +37,6 @@ class ShareRehearsal(NamedTuple):
     """The session that is meant, then those of its chain."""
     found: tuple[FoundLog, ...]
     """The logs that they were read from."""
-    findings: tuple[SecretFinding, ...]
     share: PreparedShare
     """Its files are gone; the rest holds."""
     rules: RuleSet
@@ -70,21 +69,9 @@ def rehearse_share(
     context: AppContext, found: Sequence[FoundLog], selection: ShareSelection, by: Rehearsing
 ) -> ShareRehearsal:
     """Rehearse the share of the first of these sessions, and of the others with it."""
-    seen: list[SecretFinding] = []
-
-    def review(findings: Sequence[SecretFinding], chosen: ShareChoices) -> ShareChoices:
-        seen.extend(findings)
-        return chosen
-
     settings = ShareSettings(
-        lambda _: selection.choices,
-        by.rules,
-        selection.title,
-        review,
-        rehearsed=True,
-        names=by.names,
-        advance=by.advance,
-    )  # fmt: skip
+        lambda _: selection.choices, by.rules, selection.title, rehearsed=True, names=by.names, advance=by.advance
+    )
     with prepare_shares(context.library(), found, settings) as share:
         sessions = {"": share.main.session}  # each where the folder of pages has it
         for word, others in (("before", share.before), ("after", share.after)):
@@ -93,7 +80,7 @@ def rehearse_share(
             RedactedSession(place, OpenSession(found[0], session, context.prices))
             for place, session in sessions.items()
         ]
-        return ShareRehearsal(selection, tuple(redacted), tuple(found), tuple(seen), share, by.rules)
+        return ShareRehearsal(selection, tuple(redacted), tuple(found), share, by.rules)
 
 
 class FindingPlace(NamedTuple):
@@ -195,24 +182,24 @@ class RuleFindings(NamedTuple):
 
 def finding_ids(rehearsal: ShareRehearsal) -> dict[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in rehearsal.findings:
+    for finding in rehearsal.share.found:
         found[finding.match.rule].add(_id(finding.match))
     return {rule: frozenset(ids) for rule, ids in found.items()}
 
 
 def findings_by_rule(rehearsal: ShareRehearsal, choices: ShareChoices, options: SiteOptions) -> list[RuleFindings]:
-    """Everything found, secrets first, as the choices have it."""
+    """Everything found as the choices have it: secrets first, and what stays by itself last of its kind."""
     names = named_by(rehearsal.share.names, rehearsed=True)
     spots = FindingPlaces(rehearsal.redacted, options)
     groups: dict[tuple[str, str], dict[str, list[SecretFinding]]] = {}
     called: dict[str, str] = {}
-    for finding in rehearsal.findings:
+    for finding in rehearsal.share.found:
         match, name = finding.match, _id(finding.match)
         groups.setdefault((match.kind, match.rule), {}).setdefault(name, []).append(finding)
         if name not in called and not is_kept(choices, match.rule, name):
             called[name] = names.of(match)  # in the order of the log, as they are given when it is redacted
     found = []
-    for kind, rule in sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1])):
+    for kind, rule in sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1] in ASKED, key[1])):
         known = rehearsal.rules.rule(rule)
         about = known.about if known is not None else _ABOUT.get(rule, "")
         values = tuple(_value(name, findings, called, spots) for name, findings in groups[kind, rule].items())
@@ -225,9 +212,17 @@ def findings_summary(rules: Sequence[RuleFindings]) -> str:
     if not values:
         return "Nothing."
     places = count(sum(value.found for value in values), "place")
-    kept = sum(value.kept for value in values)
-    stay = f"{kept} of them {'stays' if kept == 1 else 'stay'} as you wished." if kept else "All of them are replaced."
-    return f"{count(len(values), 'value')} in {places}. {stay if len(values) > 1 or kept else 'It is replaced.'}"
+    doubtful = sum(value.kept for rule in rules if rule.name in ASKED for value in rule.values)
+    wished = sum(value.kept for value in values) - doubtful
+    stay = []
+    if wished:
+        stay.append(f"{wished:,} of them {'stays' if wished == 1 else 'stay'} as you wished.")
+    if doubtful:
+        unless = "stays unless you replace it" if doubtful == 1 else "stay unless you replace them"
+        stay.append(f"{doubtful:,} of them, common words or built on names, {unless}.")
+    if not stay:
+        stay.append("All of them are replaced." if len(values) > 1 else "It is replaced.")
+    return f"{count(len(values), 'value')} in {places}. {' '.join(stay)}"
 
 
 def mask_value(match: SecretMatch) -> str:

@@ -113,7 +113,7 @@ def _redactor(plan: "CopyPlan", passages: "list[Passage]", rules: "RuleSet | Non
     """What takes from the passages all that a share of the session would take; nothing without rules."""
     from unspool.copies.compress.passages import PassageRedactor
     from unspool.redact.finder import Finder
-    from unspool.redact.log import scan_lines
+    from unspool.redact.log import matches_in_lines
     from unspool.redact.rules import PersonalNames, git_signers
     from unspool.redact.spread import spread_values
     from unspool.share.choices import load_choices
@@ -124,7 +124,7 @@ def _redactor(plan: "CopyPlan", passages: "list[Passage]", rules: "RuleSet | Non
     lines = log.data.splitlines()
     people = PersonalNames.of(os.environ, log.facts.cwds, git_signers(lines))
     finder = Finder(rules, people, load_choices(log.facts.cwd).terms)
-    return PassageRedactor(spread_values(finder, (one.match for one in scan_lines(lines, finder))), passages)
+    return PassageRedactor(spread_values(finder, matches_in_lines(lines, finder)), passages)
 
 
 def _provider(

@@ -126,11 +126,12 @@ def _one(
 
 def _near(findings: "list[SecretFinding]", files: list[list[bytes]]) -> tuple[str, ...]:
     """Words of the files that are built on a name that was found in them."""
-    from unspool.redact.spread import near_names
-    from unspool.share.redact_files import words_of
+    from unspool.redact.spread import names_in, near_names
+    from unspool.share.redact_files import words_with
 
-    words = {word for lines in files for word in words_of(lines)}
-    return tuple(match.value for match in near_names([one.match for one in findings], words))
+    matches = [one.match for one in findings]
+    words = words_with(names_in(matches), (b"".join(lines) for lines in files))
+    return tuple(match.value for match in near_names(matches, words))
 
 
 def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
@@ -228,7 +229,7 @@ def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _L
 def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
     """Finds what files of a session hold, each value wherever it stands in any of them."""
     from unspool.redact.finder import Finder
-    from unspool.redact.log import decode_line, scan_lines
+    from unspool.redact.log import decode_line, matches_in_lines
     from unspool.redact.rules import PersonalNames, git_signers
     from unspool.redact.spread import spread_values
 
@@ -236,7 +237,7 @@ def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]
     folders = {value["cwd"] for value in values if isinstance(value, dict) and isinstance(value.get("cwd"), str)}
     signers = {name for lines in files for name in git_signers(lines)}
     finder = Finder(rules, PersonalNames.of(os.environ, folders, signers), terms)
-    return spread_values(finder, (one.match for lines in files for one in scan_lines(lines, finder)))
+    return spread_values(finder, (match for lines in files for match in matches_in_lines(lines, finder)))
 
 
 def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:

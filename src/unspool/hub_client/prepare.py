@@ -20,7 +20,7 @@ from unspool.build_info import VERSION
 from unspool.files import plain_files, write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
-from unspool.redact.log import decode_line, encode_line, redact_lines, scan_lines
+from unspool.redact.log import decode_line, encode_line, matches_in_lines, redact_lines
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.rebuild import redact_text, redact_value
 from unspool.redact.replacements import MOST, ReplacementNames, SecretMatch
@@ -185,7 +185,7 @@ def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter | None) -> Fi
         matches += finder.find(file.name)
         if file.kind == "log":
             with _open_lines(file.path) as lines:
-                matches += (one.match for one in scan_lines(_settled(lines, file.path, writer), finder))
+                matches += matches_in_lines(_settled(lines, file.path, writer), finder)
         elif _NULL not in (data := file.path.read_bytes()):
             value = decode_line(data)
             text = value if isinstance(value, dict | list) else data.decode("utf-8", "surrogateescape")

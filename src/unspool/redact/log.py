@@ -19,6 +19,7 @@ _BATCH = 512_000
 _LARGEST = 2 * _BATCH
 _DEEP = 150
 """Objects and lists inside each other that are walked through."""
+HearFindings = Callable[[Iterable[SecretFinding]], object]
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
@@ -33,16 +34,24 @@ class _Line(NamedTuple):
 
 
 def redact_lines(
-    lines: Iterable[bytes], finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing, *, shown: bool = False
+    lines: Iterable[bytes],
+    finder: Finder,
+    names: ReplacementNames,
+    keep: Keep = keep_nothing,
+    *,
+    shown: bool = False,
+    hear: HearFindings | None = None,
 ) -> Iterator[bytes]:
     """Each line without what must go, and byte for byte as it was where that is nothing.
 
     A thought whose words change goes, since its signature is void: the log still resumes. Where it is `shown` to
-    people, the thought stays and its signature goes.
+    people, the thought stays and its signature goes. Who wants to `hear` what was found hears what `scan_lines` gives.
     """
     voided, redactor = partial(_mend_signatures, shown=shown), Redactor(finder, names, keep)
-    for some in _batches(lines):
+    for done, some in _batches(lines):
         held = _found(some, finder)
+        if hear is not None:
+            hear(_findings(held, done, finder))
         redacted = redactor.values([line.value for line, _ in held], [found for _, found in held])
         for (line, _), made in zip(held, redacted, strict=True):
             yield _written(line, made, finder, keep, voided) + line.end
@@ -50,14 +59,25 @@ def redact_lines(
 
 def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[SecretFinding]:
     """What a log holds that must not leave, by line; findings tell which log it was."""
-    done = 0
-    for some in _batches(lines):
-        for number, (_, found) in enumerate(_found(some, finder), done + 1):
-            for text, matches in found:
-                where = path_text(text.path, finder)
-                for index, match in enumerate(matches):
-                    yield SecretFinding(match, number, where, *_around(text.text, matches, index), log)
-        done += len(some)
+    for done, some in _batches(lines):
+        yield from _findings(_found(some, finder), done, finder, log)
+
+
+def matches_in_lines(lines: Iterable[bytes], finder: Finder) -> Iterator[SecretMatch]:
+    """What a log holds that must not leave, for whom it does not matter where."""
+    for _, some in _batches(lines):
+        for _, found in _found(some, finder):
+            for _, matches in found:
+                yield from matches
+
+
+def _findings(held: list[tuple[_Line, Held]], done: int, finder: Finder, log: str = "") -> Iterator[SecretFinding]:
+    """What lines hold, that so many others stand before."""
+    for number, (_, found) in enumerate(held, done + 1):
+        for text, matches in found:
+            where = path_text(text.path, finder)
+            for index, match in enumerate(matches):
+                yield SecretFinding(match, number, where, *_around(text.text, matches, index), log)
 
 
 def _found(some: list[_Line], finder: Finder) -> list[tuple[_Line, Held]]:
@@ -82,18 +102,19 @@ def _as_text(line: _Line) -> _Line:
     return _Line(line.body, line.end, line.body.decode("utf-8", "surrogateescape"), False)
 
 
-def _batches(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
-    """Lines that are looked through at once: many short ones, or a long one, and no message cut in two."""
+def _batches(lines: Iterable[bytes]) -> Iterator[tuple[int, list[_Line]]]:
+    """Lines that are looked through at once, many short ones or a long one, with how many stand before them; no message
+    is cut in two."""
     some: list[_Line] = []
-    size = 0
+    done = size = 0
     for line in map(_read, lines):
         if size > _BATCH and (size > _LARGEST or message_id(line.value) != message_id(some[-1].value)):
-            yield some
-            some, size = [], 0
+            yield done, some
+            done, some, size = done + len(some), [], 0
         some.append(line)
         size += len(line.body)
     if some:
-        yield some
+        yield done, some
 
 
 def _read(line: bytes) -> _Line:
@@ -119,7 +140,7 @@ def decode_line(body: bytes) -> Json:
     """What a line holds; None where it is no JSON."""
     try:
         return _decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
         return json.loads(body)

@@ -1,5 +1,6 @@
 """Puts names in place of what was found in texts and values; what then stands there is looked through again."""
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,6 +12,7 @@ from unspool.redact.values import (
     Json,
     ValuePath,
     ValueText,
+    assignment,
     find_in_values,
     is_signature,
     item_name,
@@ -50,10 +52,8 @@ class Redactor:
         """The values without what was found in each; the very value where nothing changes."""
         made = self.texts((text.text, matches) for held in found for text, matches in held)
         every = iter(made)
-        return [
-            _rebuilt(value, "", {text.whole: next(every) for text, _ in held}) if held else value
-            for value, held in zip(values, found, strict=True)
-        ]
+        news = [{text.whole: new for text, _ in held if (new := next(every)) != text.text} for held in found]
+        return [_rebuilt(value, "", new) if new else value for value, new in zip(values, news, strict=True)]
 
     def texts(self, found: Iterable[tuple[str, list[SecretMatch]]]) -> list[str]:
         """The texts without what was found in each."""
@@ -109,13 +109,12 @@ def _replaced(text: str, found: list[SecretMatch], names: ReplacementNames) -> s
 
 
 def _rebuilt(value: Json, key: str, made: dict[str, str]) -> Json:
-    """The value with the strings that were made anew; the same object where nothing changed."""
+    """The value with the strings that were `made` anew; the same object where nothing changed."""
     if isinstance(value, str):
-        text = made.get(ValueText(ValuePath(), key if is_telling_key(key) else "", value).whole, value)
-        return value if text == value else text
+        return made.get(assignment(key, value) if is_telling_key(key) else value, value)
     if isinstance(value, list):
         items = [_rebuilt(one, item_name(value, number, key), made) for number, one in enumerate(value)]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        return value if all(map(operator.is_, items, value)) else items
     return _rebuild_object(value, made) if isinstance(value, dict) else value
 
 
@@ -123,9 +122,12 @@ def _rebuild_object(value: dict[str, Json], made: dict[str, str]) -> Json:
     rebuilt: dict[str, Json] = {}
     changed = False
     for key, one in value.items():
-        name = _unused(made.get(key, key), rebuilt)
-        rebuilt[name] = one if is_signature(value, key) else _rebuilt(one, text_name(value, key), made)
-        changed = changed or name != key or rebuilt[name] is not one
+        name = made.get(key, key)
+        if name in rebuilt:
+            name = _unused(name, rebuilt)
+        new = one if is_signature(value, key) else _rebuilt(one, text_name(value, key), made)
+        rebuilt[name] = new
+        changed = changed or new is not one or name != key
     return {name: _undigested(name, one) for name, one in rebuilt.items()} if changed else value
 
 

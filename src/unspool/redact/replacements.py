@@ -46,6 +46,8 @@ def escape_surrogates(text: str) -> str:
 
 _MOST = 32_000_000
 """Characters that are remembered at once."""
+_ENTRY = 64
+"""Characters that each text counts for beside its own: very many short ones take room too."""
 _WORTH = 100_000
 """Characters of a text that is too long to be remembered."""
 _TELLING = re.compile(
@@ -92,13 +94,14 @@ class MatchMemory(dict[str, list[SecretMatch]]):
         known = self._shapes.get(keys)
         if known is None and all(self.get(key) == [] for key in keys):
             known = self._shapes[keys] = telling_keys(keys)
+            self._size += _ENTRY
         return known
 
     def remember(self, found: Mapping[str, list[SecretMatch]]) -> None:
         """Keep these too, for as long as there is room; then begin anew."""
         for text, matches in found.items():
             if len(text) < _WORTH:
-                self._size += len(text)
+                self._size += len(text) + _ENTRY
                 self[text] = matches
         if self._size > _MOST:
             self.clear()

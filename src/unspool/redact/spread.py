@@ -108,12 +108,17 @@ def _mail_name(match: SecretMatch) -> Iterator[SecretMatch]:
         yield match._replace(rule="mail-name", value=name)
 
 
-def near_names(found: Iterable[SecretMatch], words: Iterable[str]) -> list[SecretMatch]:
-    """The words that hold a name, or a part of one, that was found: a person may want them gone too."""
+def names_in(found: Iterable[SecretMatch]) -> list[str]:
+    """The names that were found, and the parts of them, that words may be built on; in small letters."""
     matches = [match for one in found if one.kind == "personal" for match in (one, *_mail_name(one))]
-    whole = {match.value.lower() for match in matches}
     pieces = (piece for match in matches if match.rule in _PEOPLE for piece in _PIECES.split(match.value.lower()))
-    names = [name for name in dict.fromkeys(pieces) if len(name) >= _NAME and name.isalpha()][:_NAMES]
+    return [name for name in dict.fromkeys(pieces) if len(name) >= _NAME and name.isalpha()][:_NAMES]
+
+
+def near_names(found: Sequence[SecretMatch], words: Iterable[str]) -> list[SecretMatch]:
+    """The words that hold a name, or a part of one, that was found: a person may want them gone too."""
+    names = names_in(found)
+    whole = {match.value.lower() for one in found if one.kind == "personal" for match in (one, *_mail_name(one))}
     near = []
     for word in sorted(set(words)) if names else ():
         low = word.lower()

@@ -43,6 +43,11 @@ def path_text(path: ValuePath, finder: Finder) -> str:
     return "".join(reversed(pieces)).removeprefix(".")
 
 
+def assignment(key: str, text: str) -> str:
+    """A text as an assignment to its key, as rules look for it."""
+    return f'{key}="{text}"'
+
+
 class ValueText(msgspec.Struct, frozen=True, gc=False):
     """A text of a value: where it stands, the key that tells what it is, and what it says."""
 
@@ -53,7 +58,7 @@ class ValueText(msgspec.Struct, frozen=True, gc=False):
     @property
     def whole(self) -> str:
         """The text as an assignment to its key."""
-        return f'{self.key}="{self.text}"' if self.key else self.text
+        return assignment(self.key, self.text) if self.key else self.text
 
 
 def match_texts(finder: Finder, texts: Sequence[ValueText]) -> list[list[SecretMatch]]:
@@ -148,7 +153,7 @@ def _object(value: dict[str, Json], path: ValuePath, known: MatchMemory, into: l
             elif known.get(one, _UNKNOWN) and not known.is_id(one) and not is_signature(value, name):
                 into.append(ValueText(ValuePath(path, name), "", one))
         elif kind is dict or kind is list:
-            gather_texts(one, ValuePath(path, name), name, known, into)
+            gather_texts(one, ValuePath(path, name), text_name(value, name), known, into)
 
 
 def text_name(owner: dict[str, Json], key: str) -> str:

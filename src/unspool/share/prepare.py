@@ -15,6 +15,7 @@ from unspool.errors import Ambiguous, NotFound, Unsound
 from unspool.files import file_size, scratch_folder
 from unspool.model import Session
 from unspool.redact.finder import Finder
+from unspool.redact.replacements import SecretFinding
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.share.choices import ShareChoices, ShareSettings
 from unspool.share.redact_files import RedactionReport, find_in_session, redact_files, session_lines
@@ -22,6 +23,7 @@ from unspool.share.select_files import SelectedFiles, file_stem, select_files
 from unspool.store.library import Library
 from unspool.store.library.inputs import as_lines
 from unspool.store.library.read import remote_of
+from unspool.workers import GC_PAUSE
 
 
 class SharedSession(NamedTuple):
@@ -44,6 +46,8 @@ class PreparedShare(NamedTuple):
     """What everything that was replaced is called, by digests, for this user's eyes alone."""
     project: str
     """Where the session ran, for this user's eyes alone: choices are remembered by it."""
+    found: Sequence[SecretFinding] = ()
+    """What was replaced or chosen to stay, and where, for this user's eyes alone."""
 
     @property
     def planning(self) -> SharedSession | None:
@@ -57,8 +61,9 @@ class PreparedShare(NamedTuple):
         return [self.main, *self.before, *self.after]
 
 
-_PASSES = 4
-"""The whole session is looked through, then what is shared of it, that again for what was found, and to write it."""
+_PASSES = 3
+"""The whole session is looked through, then what is shared of it, and that again for all that was found, as it is
+written; once more where a person judges it before."""
 
 
 def work_of(names: Sequence[str | FoundLog]) -> int:
@@ -100,7 +105,8 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                 drawings.append(drawn._replace(told=find_in_session(streams, finder, ask.advance)))
                 agents.append(agent)
         shared = folder / "source" / "shared"
-        cleaned = redact_files(drawings, ask, choices, finder, shared, remote)
+        with GC_PAUSE:
+            cleaned = redact_files(drawings, ask, choices, finder, shared, remote)
         logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))
         main, *others = (
             SharedSession(replace(without_paths(redacted.open(log)), agent=agent), log)
@@ -108,7 +114,7 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
         )
         main = main._replace(session=replace(main.session, remote=cleaned.remote))
         before, after = sessions_around(main, others)
-        yield PreparedShare(main, before, after, cleaned.report, cleaned.choices, cleaned.names, project)
+        yield PreparedShare(main, before, after, cleaned.report, cleaned.choices, cleaned.names, project, cleaned.found)
 
 
 def sessions_around(

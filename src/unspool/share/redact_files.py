@@ -4,7 +4,7 @@ import re
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -18,11 +18,11 @@ from unspool.copies.original import OriginalLog
 from unspool.errors import Unreadable
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
-from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.log import matches_in_lines, redact_lines, scan_lines
 from unspool.redact.rebuild import redact_text, redact_value
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
-from unspool.redact.spread import ASKED, near_names, spread_values
+from unspool.redact.spread import ASKED, names_in, near_names, spread_values
 from unspool.share.choices import (
     Advance,
     ShareChoices,
@@ -120,6 +120,8 @@ class FileRedactor:
 
     def __init__(self, finder: Finder, names: ReplacementNames, choices: ShareChoices, advance: Advance) -> None:
         self._finder, self._names, self._choices, self._advance = finder, names, choices, advance
+        self.found: list[SecretFinding] | None = None
+        """Where a list is put here, what `find_in_files` would find in the files is added to it as they are written."""
 
     def write(self, file: FileToShare, folder: Path) -> Path | None:
         """Write a file below a folder without what must not leave; None where its own name must not, or it cannot be.
@@ -128,7 +130,10 @@ class FileRedactor:
         """
         name = self._name(file)
         path = folder / name
-        if not name or path.exists():
+        left_out = not name or path.exists()
+        if self.found is not None and (left_out or file.kind != "log"):
+            self.found += find_in_files([file], self._finder, self._advance)
+        if left_out:
             return None
         with file.path.open("rb") as source:
             chunks = self._chunks(file, source)
@@ -155,8 +160,9 @@ class FileRedactor:
         """What a file holds; None where nothing of it can be shown."""
         match file.kind:
             case "log":
-                lines = tell_progress(source, self._advance)
-                return redact_lines(lines, self._finder, self._names, self._keep, shown=True)
+                found, lines = self.found, tell_progress(source, self._advance)
+                hear = None if found is None else lambda some: found.extend(one._replace(log=file.name) for one in some)
+                return redact_lines(lines, self._finder, self._names, self._keep, shown=True, hear=hear)
             case "json":
                 return [self._json(source.read())]
             case "picture":
@@ -203,12 +209,18 @@ def tell_progress(lines: Iterable[bytes], advance: Advance) -> Iterator[bytes]:
     advance(taken)
 
 
-def find_in_files(files: list[FileToShare], finder: Finder, advance: Advance) -> Iterator[SecretFinding]:
+def find_in_files(files: Iterable[FileToShare], finder: Finder, advance: Advance) -> Iterator[SecretFinding]:
     """What is found in the files of a share, for a person to judge; each tells which file it is of."""
     for file in files:
-        with file.path.open("rb") as lines:
-            as_in_log = [b'"%s"' % b64encode(lines.read())] if file.kind == "picture" else lines
-            yield from scan_lines(tell_progress(as_in_log, advance), finder, file.name)
+        with _opened_lines(file) as lines:
+            yield from scan_lines(tell_progress(lines, advance), finder, file.name)
+
+
+@contextmanager
+def _opened_lines(file: FileToShare) -> Iterator[Iterable[bytes]]:
+    """The lines of a file; a picture is one, as logs have it."""
+    with file.path.open("rb") as lines:
+        yield [b'"%s"' % b64encode(lines.read())] if file.kind == "picture" else lines
 
 
 def session_lines(log: OriginalLog) -> list[list[bytes]]:
@@ -241,19 +253,21 @@ def people_in_lines(
 
 def find_in_session(streams: Iterable[list[bytes]], finder: Finder, advance: Advance) -> tuple[SecretMatch, ...]:
     """What the lines of a whole session tell, each value once."""
-    matches = (one.match for lines in streams for one in scan_lines(tell_progress(lines, advance), finder))
+    matches = (match for lines in streams for match in matches_in_lines(tell_progress(lines, advance), finder))
     return tuple({(match.rule, match.value): match for match in matches}.values())
 
 
-def find_everywhere(
-    files: list[FileToShare], finder: Finder, told: Iterable[SecretMatch], advance: Advance
-) -> tuple[list[SecretFinding], Finder]:
-    """What is found in the files of a share, each value wherever it stands, and the finder that finds it there; and
-    what is told elsewhere, where it stands in these files."""
-    found = list(find_in_files(files, finder, advance))
-    matches = [*told, *(one.match for one in found), *(match for file in files for match in finder.find(file.name))]
-    spread = spread_values(finder, (*matches, *near_names(matches, _words(files))), ask=True)
-    return (found if spread is finder else list(find_in_files(files, spread, advance))), spread
+def finder_everywhere(
+    files: Sequence[FileToShare], finder: Finder, told: Iterable[SecretMatch], advance: Advance
+) -> Finder:
+    """A finder that finds, beside what this one finds, each value of the files and what is told elsewhere wherever it
+    stands."""
+    matches = list(told)
+    for file in files:
+        matches += finder.find(file.name)
+        with _opened_lines(file) as lines:
+            matches += matches_in_lines(tell_progress(lines, advance), finder)
+    return spread_values(finder, (*matches, *near_names(matches, _words(files, names_in(matches)))), ask=True)
 
 
 _IMAGE = re.compile(rb'"media_type": ?"image/')
@@ -270,20 +284,31 @@ def count_pictures(path: Path) -> int:
         return sum(len(_IMAGE.findall(line)) for line in (first, *lines))
 
 
-def words_of(lines: Iterable[bytes]) -> set[str]:
-    """The words of some lines that may be built on a name."""
+def words_with(names: Iterable[str], texts: Iterable[bytes]) -> set[str]:
+    """The words of some texts that hold one of these names, which are in small letters."""
+    sought = [name.encode() for name in names if name.isascii()]
     runs: set[bytes] = set()
-    for line in lines:
-        runs.update(line.translate(_APART).split())
+    for text in texts if sought else ():
+        low, apart = text.lower(), text.translate(_APART)
+        for name in sought:
+            at = low.find(name)
+            while at >= 0:
+                start, end = apart.rfind(b" ", 0, at) + 1, apart.find(b" ", at)
+                runs.add(apart[start : end if end >= 0 else len(apart)])
+                at = low.find(name, end) if end >= 0 else -1
     return {run.decode("ascii") for run in runs if 5 <= len(run) <= 31 and run[:1].isalpha()}
 
 
-def _words(files: list[FileToShare]) -> set[str]:
+_PIECE = 1 << 20
+"""Bytes of lines in which words are looked for at once."""
+
+
+def _words(files: Iterable[FileToShare], names: Iterable[str]) -> set[str]:
     words: set[str] = set()
     for file in files:
         if file.kind != "picture":
             with file.path.open("rb") as lines:
-                words |= words_of(lines)
+                words |= words_with(names, map(b"".join, iter(lambda: lines.readlines(_PIECE), [])))
     return words
 
 
@@ -294,6 +319,8 @@ class RedactedFiles(NamedTuple):
     choices: ShareChoices
     names: Mapping[str, str]
     """What everything is called now, by digests; it stays on this machine."""
+    found: Sequence[SecretFinding]
+    """What of the files must not leave or was chosen to stay."""
     remote: str = ""
     """The address of the repository; empty where something in it must not leave."""
 
@@ -310,15 +337,19 @@ def redact_files(
     files = [file for one in drawings for file in one.files]
     people = finder.people
     elsewhere = [match for one in drawings for match in one.told]
-    found, finder = find_everywhere(files, finder, elsewhere, ask.advance)
+    finder = finder_everywhere(files, finder, elsewhere, ask.advance)
+    found: list[SecretFinding] = []
     if ask.review is not None:
+        found = list(find_in_files(files, finder, ask.advance))
         before, choices = choices, ask.review(found, choices)
         if choices.terms != before.terms:
-            finder = Finder(ask.rules, people, choices.terms)
-            found, finder = find_everywhere(files, finder, elsewhere, ask.advance)
+            finder = finder_everywhere(files, Finder(ask.rules, people, choices.terms), elsewhere, ask.advance)
+            found = list(find_in_files(files, finder, ask.advance))
     first = drawings[0]
     names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices, ask.advance)
+    if ask.review is None:  # nobody waits for what is found: it is found while the files are written
+        scrub.found = found
     written = [path for file in files if (path := scrub.write(file, to)) is not None]
     unread = LeftOutCounts(files=len(files) - len(written), pictures=sum(map(count_pictures, written)))
     if not ask.rehearsed:
@@ -326,4 +357,4 @@ def redact_files(
     gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + unread
     report = make_report(ask.rules.version, (one.match for one in found), choices, gone)
     told = all(is_kept(match, choices) for match in finder.find(remote))
-    return RedactedFiles(report, choices, names.mapping(), remote if told else "")
+    return RedactedFiles(report, choices, names.mapping(), found, remote if told else "")
