@@ -12,7 +12,7 @@ import pytest
 from bench import corpus, hub_bytes, hub_cost, hub_scale
 from bench.hub_bearing import Borne, bear
 from bench.hub_running import PROCESSES, Hubs, on_files, on_servers, real_servers, running
-from bench.hub_sending import Ready, ready
+from bench.hub_sending import Ready, ready, view
 from bench.hub_world import World, begin, crowd, pushed, shared, world
 from bench.plot import Panel, panels
 from bench.table import Row
@@ -49,10 +49,12 @@ def _taken(hubs: Hubs, sent: Sequence[Ready]) -> Iterator[Row]:
     _, there = crowd(hubs, 0)
     begin(there, hubs, sent)
     before = hub_bytes.taken(hubs.store.db)
-    done = pushed(there, sent)[1]
+    sessions, done = pushed(there, sent)
+    viewed = there.ask(view, sessions)[1]
     yield from hub_bytes.rows(before, hub_bytes.taken(hubs.store.db), done.sessions)
     shown = shared(there, sent)[1]
     yield Row(f"hub, {PROCESSES} processes: {done.sessions} sessions taken in", done.told)
+    yield Row(f"hub, {PROCESSES} processes: {viewed.sessions} sessions viewed for the first time", viewed.told)
     yield Row(f"hub, {PROCESSES} processes: {shown.sessions} shares taken in", shown.told)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import zstandard
 
@@ -29,6 +29,7 @@ SENDERS = 4
 """At the same time."""
 _KEY = b"a key of nobody's, for the bench"
 _PREPARED = "prepared"
+_Asked = TypeVar("_Asked")
 
 
 class Ready(NamedTuple):
@@ -53,7 +54,8 @@ class Sending(NamedTuple):
 
     @property
     def told(self) -> str:
-        rate = f"{self.sessions / self.seconds:.1f} a second, {self.size / self.seconds / 1e6:.1f} MB/s of logs"
+        rate = f"{self.sessions / self.seconds:.1f} a second"
+        rate += f", {self.size / self.seconds / 1e6:.1f} MB/s of logs" if self.size else ""
         behind = f" and {1000 * self.database / self.sessions:.0f} ms of the database" if self.database else ""
         return f"{rate}; {1000 * self.cpu / self.sessions:.0f} ms of a core{behind} each"
 
@@ -85,6 +87,13 @@ def push(asked: HubClient, project: str, one: Ready) -> str:
     return session
 
 
+def view(asked: HubClient, session: str) -> str:
+    """Look at the first page of a session; its address."""
+    address = f"/sessions/{session}/"
+    asked.send("GET", address)
+    return address
+
+
 def share(asked: HubClient, one: Ready) -> str:
     """Share a session's log; its address."""
     sent = UploadBody(bundle(one), "application/gzip")
@@ -114,16 +123,20 @@ class Crowd:
 
     def send(self, what: Callable[[HubClient, Ready], str], sessions: Sequence[Ready]) -> tuple[list[str], Sending]:
         """What the hub calls each that it took, in order, and how long all took."""
+        made, sent = self.ask(what, sessions)
+        size = sum(one.size for one, name in zip(sessions, made, strict=True) if name)
+        return [name for name in made if name], sent._replace(size=size)
+
+    def ask(self, what: Callable[[HubClient, _Asked], str], each: Sequence[_Asked]) -> tuple[list[str], Sending]:
+        """What the hub says to each, empty where it declines, and how long all took."""
         began, before = time.perf_counter(), self._hubs.spent()
         with ThreadPoolExecutor(SENDERS) as senders:
-            made = list(senders.map(lambda one: self._sent(what, one), sessions))
+            made = list(senders.map(lambda one: self._sent(what, one), each))
         seconds = time.perf_counter() - began
         cpu, database = (now - then for now, then in zip(self._hubs.spent(), before, strict=True))
-        size = sum(one.size for one, name in zip(sessions, made, strict=True) if name)
-        taken = [name for name in made if name]
-        return taken, Sending(len(taken), size, seconds, cpu, database)
+        return made, Sending(sum(map(bool, made)), 0, seconds, cpu, database)
 
-    def _sent(self, what: Callable[[HubClient, Ready], str], one: Ready) -> str:
+    def _sent(self, what: Callable[[HubClient, _Asked], str], one: _Asked) -> str:
         """What the hub calls it; empty where it does not take it: some logs hold no conversation."""
         try:
             return what(self._client(), one)

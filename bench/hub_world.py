@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from bench.hub_running import Hubs
 from bench.hub_scale import fill
-from bench.hub_sending import Crowd, Ready, Sending, logs_only, push, share
+from bench.hub_sending import Crowd, Ready, Sending, logs_only, push, share, view
 from unspool.hub.people.tokens import create_token
 
 WHO, PROJECT = "p7", "j7"
@@ -81,5 +81,6 @@ def world(hubs: Hubs, sessions: int, real: Sequence[Ready]) -> World:
     token, there = crowd(hubs, sessions)
     begin(there, hubs, real)
     pages, sent = pushed(there, real)
+    there.ask(view, pages)  # what is measured is not the first view, which makes the pages
     addresses, shown = shared(there, real)
     return World(token, pages, addresses, sent, shown)

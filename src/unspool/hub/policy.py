@@ -1,6 +1,7 @@
 """Policy at the door: what the hub lets in, for all of it and for a project, and what of a file it does not."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -48,8 +49,14 @@ def policy_findings(files: Iterable[tuple[str, Path]], policy: RedactionPolicy) 
     """What of some files, each by its name and where it lies, must not come in: rules and places, never the secret."""
     if not policy.refused:
         return []
-    finder = policy.finder(policy.refused)
+    finder = _finder(policy)
     return list(islice((one for name, path in files for one in _places(name, path, finder)), _MOST))
+
+
+@lru_cache(maxsize=2)
+def _finder(policy: RedactionPolicy) -> Finder:
+    """The same for each push: it remembers what it looked through, so a session that grew is mostly known already."""
+    return policy.finder(policy.refused)
 
 
 def _places(name: str, path: Path, finder: Finder) -> Iterator[Finding]:

@@ -113,6 +113,12 @@ def team(store: Store, terms: HubSettings = HubSettings()) -> Iterator[Team]:  #
         yield Team(store, client)
 
 
+def sessions(machine: Machine) -> list[dict[str, object]]:
+    """What the hub lists for somebody."""
+    listed: list[dict[str, object]] = machine.member.get("/api/archive").json["sessions"]
+    return listed
+
+
 def passages(machine: Machine) -> list[tuple[object, ...]]:
     """What is kept for search of somebody's sessions, as the object store has it."""
     sql = (

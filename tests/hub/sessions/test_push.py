@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from tests.hub.running import Answer
-from tests.hub.sessions.team import CWD, Machine, Team, kept_texts, passages
+from tests.hub.sessions.team import CWD, Machine, Team, kept_texts, passages, sessions
 from tests.log_builder.builder import LogBuilder
 from tests.share import made
 from unspool.demo import write_demo
@@ -47,11 +47,6 @@ def kept(machine: Machine, session: str) -> dict[str, bytes]:
     """What the hub gives back, by name."""
     files = machine.member.get(f"/api/archive/{session}/files").json["files"]
     return {one["name"]: machine.member.get(f"/api/archive/{session}/files/{one['name']}").body for one in files}
-
-
-def sessions(machine: Machine) -> list[dict[str, object]]:
-    listed: list[dict[str, object]] = machine.member.get("/api/archive").json["sessions"]
-    return listed
 
 
 def test_what_was_pushed_is_given_back_byte_for_byte(crew: Team, tmp_path: Path) -> None:
@@ -224,54 +219,6 @@ def test_a_session_that_was_erased_is_not_taken_again(small_crew: Team, machine:
     (done,) = machine.push()
     assert (done.outcome, "erased" in done.reason) == ("refused", True)
     assert sessions(machine) == []
-
-
-@pytest.mark.parametrize(
-    ("data", "status"),
-    [
-        (b"no zstd at all", 400),
-        (zstandard.compress(b"something else"), 400),
-        (zstandard.compress(bytes(17 * 1024 * 1024)), 413),
-        (zstandard.compress(b""), 400),
-        (bytes(5 * 1024 * 1024), 413),
-    ],
-    ids=["not packed", "another digest", "a bomb", "empty", "too large"],
-)
-def test_a_piece_that_is_not_what_it_should_be_is_refused(machine: Machine, data: bytes, status: int) -> None:
-    digest = sha256(b"what was promised").hexdigest()
-    answer = machine.member.client.ask("PUT", f"/api/projects/harbour/blobs/{digest}", data)
-    assert answer.status == status
-    assert machine.rows("blob") == 0
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../x.jsonl",
-        "/etc/passwd",
-        f"{KEY}/../../x",
-        f"{KEY}/.ssh",
-        f"{KEY}//x",
-        f"{KEY}/a\\b",
-        "other.jsonl",
-        f"{KEY}/",
-    ],
-)
-def test_names_that_lead_elsewhere_are_refused(machine: Machine, name: str) -> None:
-    data = b'{"type":"summary"}\n'
-    piece = FilePiece(sha256(data).hexdigest(), len(data))
-    whole = make_manifest(KEY, [ManifestFile(f"{KEY}.jsonl", (piece,)), ManifestFile(name, (piece,))])
-    answer = machine.member.client.send("POST", "/api/projects/harbour/sessions", msgspec.to_builtins(whole))
-    assert answer.status == 400
-    assert sessions(machine) == []
-
-
-@pytest.mark.parametrize("change", [{"state": "0" * 64}, {"key": ".."}, {"files": []}, {"more": 1}, {"key": "a/b"}])
-def test_a_manifest_that_is_none_is_refused(machine: Machine, change: dict[str, object]) -> None:
-    data = b'{"type":"summary"}\n'
-    whole = make_manifest(KEY, [ManifestFile(f"{KEY}.jsonl", (FilePiece(sha256(data).hexdigest(), len(data)),))])
-    given = {**msgspec.to_builtins(whole), **change}
-    assert machine.member.client.send("POST", "/api/projects/harbour/sessions", given).status == 400
 
 
 def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:

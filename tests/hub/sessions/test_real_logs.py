@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from tests.hub.sessions.team import Machine, Team
+from tests.hub.sessions.team import Machine, Team, sessions
 from tests.hub.sessions.test_found import figures
-from tests.hub.sessions.test_push import kept, sent, sessions
+from tests.hub.sessions.test_push import kept, sent
 from tests.thorough import tries
 from unspool.store.index.billing import UsageFilter
 from unspool.store.index.database import Index

@@ -1,5 +1,6 @@
 """How a share is to be."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -8,10 +9,27 @@ from hypothesis import strategies as st
 
 from tests.thorough import tries
 from unspool.hub.errors import BadRequest
-from unspool.hub.shares.share import ShareOptions, hash_password, options_of_change, options_of_upload, password_fits
+from unspool.hub.shares.share import (
+    ShareOptions,
+    hash_password,
+    new_address,
+    options_of_change,
+    options_of_upload,
+    password_fits,
+)
 from unspool.hub.store.blobs import now
+from unspool.hub.store.connect import Store
 
 HOUR = 3_600_000
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+def test_an_address_is_never_taken_for_an_option_of_a_command(files_store: Store, keyed: bool) -> None:
+    keys = [f"key {number}" if keyed else "" for number in range(1000)]
+    made = [new_address(files_store.db, "ann", key) for key in keys]
+    assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{21}", one) for one in made)
+    assert len(set(made)) == len(made)
+    assert not keyed or made == [new_address(files_store.db, "ann", key) for key in keys]
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,15 @@ def test_what_no_database_keeps_is_replaced_or_refused(db: Database) -> None:
 
 
 def test_sums_are_numbers_of_python(db: Database) -> None:
-    """A sum is whole, a mean has a point, whatever type the database gives them."""
+    """A sum is whole, a mean has a point, whatever type the database gives them, and however rows are asked for."""
     db.many("INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)", [("a", 1, 2**61), ("b", 1, 2**61), ("c", 1, 1)])
-    found = db.row("SELECT sum(amount), avg(span * 1.5), max(amount), count(*) FROM pace")
-    assert found == (2**62 + 1, 1.5, 2**61, 3)
-    assert [type(value) for value in found] == [int, float, int, int]
+    asked = "SELECT sum(amount), avg(span * 1.5), max(amount), count(*), avg(span) FROM pace"
+    with db.transaction():
+        each = list(db.each(asked))
+    for found in (db.row(asked), *db.rows(asked), *each):
+        assert found is not None
+        assert found == (2**62 + 1, 1.5, 2**61, 3, 1)
+        assert [type(value) for value in found] == [int, float, int, int, float]
 
 
 def test_a_percent_sign_is_no_placeholder(db: Database) -> None:

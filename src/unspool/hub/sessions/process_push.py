@@ -1,4 +1,4 @@
-"""Makes the rows and pages of a pushed session."""
+"""Makes the rows of a pushed session, and its pages once somebody looks at them."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -212,6 +212,7 @@ _ROOT = "../../"
 class MadeSession(NamedTuple):
     facts: SessionColumns
     pages: tuple[MadeFile, ...]
+    """None where they were not asked for."""
     texts: MadeFile | None
     """Its texts for search; None where it has none."""
 
@@ -220,10 +221,11 @@ class MadeSession(NamedTuple):
         return (*self.pages, self.texts) if self.texts else self.pages
 
 
-def make_session(folder: Path, key: str, known: KnownParts, policy: RedactionPolicy | None) -> MadeSession:
-    """Everything of a session whose files lie in a folder, for a database that has some parts of its texts already.
-
-    PolicyViolation where it is kept out.
+def make_session(
+    folder: Path, key: str, known: KnownParts, policy: RedactionPolicy | None, *, pages: bool = False
+) -> MadeSession:
+    """A session whose files lie in a folder, for a database that has some parts of its texts already; with its `pages`
+    or without. PolicyViolation where it is kept out.
     """
     library = Library((folder / SENT,))
     found = _found(library, folder, key)
@@ -239,8 +241,8 @@ def make_session(folder: Path, key: str, known: KnownParts, policy: RedactionPol
     _write(folder / MADE / TextPart.__name__, parts)
     _write(folder / MADE / RequestRow.__name__, requests(rows))
     counted = figures(session, library.prices)
-    pages = tuple(_pages(session, counted, library.prices, folder / MADE))
-    return MadeSession(session_columns(rows, counted), pages, texts)
+    made = tuple(_pages(session, counted, library.prices, folder / MADE)) if pages else ()
+    return MadeSession(session_columns(rows, counted), made, texts)
 
 
 def _read(library: Library, found: FoundLog) -> tuple[Session, SessionRows]:

@@ -1,16 +1,16 @@
 """The team archive as programs and browsers reach it: lists, files, pages, pushes."""
 
-import threading
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 from anyio import CapacityLimiter, to_thread
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from unspool.files import scratch_folder
-from unspool.hub.errors import BadRequest, NotVisible
+from unspool.hub.errors import BadRequest, NotVisible, StoreUnavailable
 from unspool.hub.people import projects
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.policy import policy_of
@@ -21,7 +21,7 @@ from unspool.hub.sessions.process_push import make_session
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import usage
 from unspool.hub.store.database import find_id
-from unspool.hub.store.texts import texts_of
+from unspool.hub.store.texts import known_parts, texts_of
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import LOG, MANIFEST, PACKED, Digest, PushManifest
 from unspool.site.build.manifest import fingerprint
@@ -118,48 +118,69 @@ def _project(request: Request) -> str:
 
 
 _PAGE = "SELECT session_page.digest, session_page.kind, session.made FROM session_page JOIN session"
-_ROOM = threading.BoundedSemaphore(4)
-"""Sessions whose pages are made anew at the same time; while there are so many, older pages are shown."""
+_LOOKS = 4
+"""Sessions whose pages are made at the same time; who asks for others waits where they keep nobody else waiting."""
+_TRIES = 5
 _HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
 
 
-def get_page(request: Request) -> Response:
-    here, session, name = hub(request), request.path_params["session"], request.path_params.get("page") or "index.html"
-    found = _found(here, session, name)
-    if (found is None or found[2] != fingerprint()) and _ROOM.acquire(blocking=False):
-        try:
-            _remake_pages(here, session)
-            found = _found(here, session, name) or found
-        finally:
-            _ROOM.release()
-    if found is None:
+async def get_page(request: Request) -> Response:
+    """A page as it is kept; the first look at a session makes its pages. Older ones are shown while many are made."""
+    kept = await run_in_threadpool(_kept_page, request, fingerprint())
+    if kept is not None:
+        return kept
+    state = request.app.state
+    if not hasattr(state, "looks"):
+        state.looks = CapacityLimiter(_LOOKS)
+    if not state.looks.available_tokens:
+        kept = await run_in_threadpool(_kept_page, request)
+    if kept is None:
+        await to_thread.run_sync(_make_pages, hub(request), request.path_params["session"], limiter=state.looks)
+        kept = await run_in_threadpool(_kept_page, request)
+    if kept is None:
         raise NotVisible("There is nothing at this address.")
-    digest, kind, _ = found
+    return kept
+
+
+def _kept_page(request: Request, made: str = "") -> Response | None:
+    """A page, if it is there; with `made`, if that version made it."""
+    session, name = request.path_params["session"], request.path_params.get("page") or "index.html"
+    sql = f"{_PAGE} ON session.id = session_page.session WHERE session_page.session = ? AND session_page.name = ?"
+    row = hub(request).store.db.row(sql, session, name)
+    if row is None or made not in ("", row[2]):
+        return None
+    digest, kind, _ = row
     return blob_response(request, digest, f"{kind}; charset=utf-8", {**_HEADERS, "ETag": f'"{digest}"'})
 
 
-def _found(here: Hub, session: str, name: str) -> tuple[str, str, str] | None:
-    sql = f"{_PAGE} ON session.id = session_page.session WHERE session_page.session = ? AND session_page.name = ?"
-    row = here.store.db.row(sql, session, name)
-    return (row[0], row[1], row[2]) if row else None
+def _make_pages(here: Hub, session: str) -> None:
+    """Have the pages of a session as this version makes them, and as it was pushed last."""
+    for _ in range(_TRIES):
+        if _write_pages(here, session):
+            return
+    raise StoreUnavailable("This session is pushed again and again at the moment; try again.")
 
 
-def _remake_pages(here: Hub, session: str) -> None:
+def _write_pages(here: Hub, session: str) -> bool:
     """Make the pages and words of a session as this version does, whoever else does so too; of its figures, those stay
-    that prices change."""
+    that prices change. False where it was pushed again meanwhile, and nothing was written."""
     db, blobs = here.store.db, here.store.blobs
     row = db.row("SELECT key, state, made FROM session WHERE id = ?", session)
     if row is None or row[2] == fingerprint():
-        return
-    key, state, _ = row
+        return True
+    key, state, before = row
+    there = known_parts(db, session)
+    known = {} if before else there  # those of another version may tell less
     with scratch_folder() as folder:
         session_store.assemble_session(here.store, session, folder)
-        made = worker_pool().run(make_session, folder, key, {}, None)
+        made = worker_pool().run(make_session, folder, key, known, None, pages=True)
         session_store.keep_made(here.store, made)
         former = texts_of(db, session)
         with db.transaction():
             db.alone(f"session {session}")
-            if session_store.state_of(db, session) == state and blobs.held(one.digest for one in made.contents):
+            same = (session_store.state_of(db, session), known_parts(db, session)) == (state, there)
+            written = same and blobs.held(one.digest for one in made.contents)
+            if written:
                 db.run("DELETE FROM session_page WHERE session = ?", session)
                 session_store.write_pages(db, session, made.pages)
                 session_store.write_made_texts(here.store, session, made, folder)
@@ -178,6 +199,7 @@ def _remake_pages(here: Hub, session: str) -> None:
                 values: list[str | int] = [made.facts.asked, *(int(getattr(made.facts, name)) for name in names)]
                 db.run(f"UPDATE session SET {columns} WHERE id = ?", fingerprint(), *values, session)  # noqa: S608
     blobs.drop(former)
+    return written
 
 
 _LINES = "application/x-ndjson"

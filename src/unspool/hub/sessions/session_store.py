@@ -24,7 +24,6 @@ from unspool.hub.store.database import Database, Value, batches, placeholders
 from unspool.hub.store.texts import TextPart, ensure_year, known_parts, place_parts, texts_of, write_texts, year_of
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
-from unspool.site.build.manifest import fingerprint
 
 Read = Callable[[str], Iterator[bytes]]
 
@@ -130,8 +129,8 @@ class PushedRow(NamedTuple):
     person: str
     key: str
     state: str
-    made: str
-    """What made its pages."""
+    made: str = ""
+    """What made its pages; empty until somebody looks at them."""
 
 
 def state_of(db: Database, session: str) -> str:
@@ -148,7 +147,6 @@ def write_session(store: Store, row: PushedRow, made: MadeSession, files: Files,
         db.run(f"DELETE FROM {table} WHERE session = ?", row.id)  # noqa: S608  names of tables
     pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
-    write_pages(db, row.id, made.pages)
     write_made_texts(store, row.id, made, folder)
     _requests(db, row.id, folder)
 
@@ -198,6 +196,8 @@ _SPARE = 256 * 1024 * 1024
 """Bytes that everybody may send in a day, beside twice what they may keep."""
 _WINDOW = 16 * 1024 * 1024
 """Bytes of memory that unpacking may take."""
+_FRAME = 64
+"""Bytes that packing may add to what it cannot make smaller."""
 
 
 def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[str]:
@@ -236,7 +236,10 @@ def take_piece(hub: Hub, person: Person, digest: str, packed: bytes) -> None:
     store = hub.store
     most = _SPARE + 2 * bytes_allowed(store.db, person.id, hub.terms.quota)
     count_bytes(store.db, f"sent {person.id}", len(data), most)  # pieces of no session yet take room too
-    store.blobs.keep(data)
+    if is_one_frame(packed) and len(packed) < len(data) + _FRAME:
+        store.blobs.keep_packed(digest, len(data), packed)
+    else:
+        store.blobs.keep(data)
     store.db.run("INSERT INTO sent(person, digest) VALUES(?, ?) ON CONFLICT DO NOTHING", person.id, digest)
 
 
@@ -252,6 +255,13 @@ def unpack_piece(packed: bytes) -> bytes:
     if not data:
         raise BadRequest("A piece is not empty.")
     return data
+
+
+def is_one_frame(packed: bytes) -> bool:
+    """Whether something that `unpack_piece` took has nothing beside what it unpacked, which nobody would look at."""
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+    unpacker.decompress(packed)
+    return unpacker.eof and not unpacker.unused_data
 
 
 _TRIES = 5
@@ -295,7 +305,7 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
             raise BadRequest("A piece is not as large as the manifest says.")
         if lacks:
             return PushOutcome(session, before, tuple(lacks))
-        row = PushedRow(session, project, person.id, manifest.key, manifest.state, fingerprint())
+        row = PushedRow(session, project, person.id, manifest.key, manifest.state)
         if done := _taken(hub, row, manifest, before):
             return done
     raise StoreUnavailable("This session is pushed from several places at once; try again.")

@@ -36,9 +36,9 @@ def new_address(db: Database, owner: str, key: str) -> str:
 
     A client that does not know whether an upload arrived sends it again with its key, and nothing is there twice.
     """
-    if not key:
-        return secrets.token_urlsafe(16)
-    return urlsafe_b64encode(sign(db, "address", owner, key)[:16]).decode().rstrip("=")
+    drawn = sign(db, "address", owner, key)[:16] if key else secrets.token_bytes(16)
+    made = urlsafe_b64encode(drawn).decode().rstrip("=")
+    return f"_{made[1:]}" if made[0] == "-" else made  # commands would take it for an option
 
 
 COOKIE = "unspool-share"

@@ -182,6 +182,10 @@ class Blobs:
         digest = sha256(data).hexdigest()
         return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [pack(data, encoding)])
 
+    def keep_packed(self, digest: str, size: int, packed: bytes) -> Blob:
+        """Keep a content that came packed with zstd, as it came; whoever calls has unpacked it, and seen that it is."""
+        return self.find(digest, touch=True) or self._kept(digest, size, "zstd", [packed])
+
     def keep_file(self, file: MadeFile) -> Blob:
         with file.path.open("rb") as opened:
             chunks = iter(lambda: opened.read(CHUNK), b"")

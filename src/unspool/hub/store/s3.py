@@ -12,7 +12,7 @@ import obstore
 from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import S3Store
 
-from unspool.errors import NotFound, UsageProblem
+from unspool.errors import NotFound, UnspoolError, UsageProblem
 from unspool.hub.errors import StoreFull, StoreUnavailable
 from unspool.hub.store.blobs import CHUNK, Objects
 
@@ -50,14 +50,19 @@ class Bucket(Objects):
         self._patient = _store(address, _JOINING)
 
     def put(self, key: str, data: Iterable[bytes]) -> int:
-        """Keep what comes: small objects in one request, others part by part."""
-        size = 0
+        """Keep what comes: small objects in one request, others part by part. What breaks `data` off is raised as it
+        is, whatever the store says to that."""
+        size, broken = 0, list[OSError | UnspoolError]()
 
         def counted() -> Iterator[bytes]:
             nonlocal size
-            for piece in data:
-                size += len(piece)
-                yield piece
+            try:
+                for piece in data:
+                    size += len(piece)
+                    yield piece
+            except (OSError, UnspoolError) as error:
+                broken.append(error)
+                raise
 
         first, pieces = bytearray(), counted()
         for piece in pieces:
@@ -73,7 +78,12 @@ class Bucket(Objects):
                     obstore.put(
                         self._patient, key, whole, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE
                     )
-        except NotFound as error:  # an upload that the store forgot while it was under way
+        except (NotFound, StoreUnavailable) as error:
+            if broken:
+                raise broken[0] from None
+            if isinstance(error, StoreUnavailable):
+                raise
+            # an upload that the store forgot while it was under way
             raise StoreUnavailable("The hub's object store did not take an object; try again.") from error
         return size
 

@@ -176,8 +176,9 @@ def write_texts(db: Database, session: str, digest: str, parts: Sequence[TextPar
     year = year_of(finished) if year is None else year
     there = {number: (place, size, mark) for number, place, size, mark in before}
     fresh = [one for one in parts if one.number not in there or there[one.number][2] != one.mark]
-    gone = there.keys() - {one.number for one in parts} | there.keys() & {one.number for one in fresh}
-    moved = [one for one in parts if one not in fresh and there[one.number] != (one.place, one.size, one.mark)]
+    new = {one.number for one in fresh}
+    gone = there.keys() - {one.number for one in parts} | there.keys() & new
+    moved = [one for one in parts if one.number not in new and there[one.number] != (one.place, one.size, one.mark)]
     db.many(_GONE[db.dialect], [(session, year, number) for number in sorted(gone)])
     where = "UPDATE text_part SET place = ?, size = ? WHERE session = ? AND year = ? AND number = ?"
     db.many(where, [(one.place, one.size, session, year, one.number) for one in moved])
