@@ -37,6 +37,16 @@ def test_a_site_is_made_and_told(given: tuple[str, ...], tmp_path: Path) -> None
     assert again.out == f"Nothing has changed: 2 sessions in {tmp_path}/site/index.html\n"
 
 
+def test_a_site_of_no_sessions_says_so(tmp_path: Path) -> None:
+    """It is no site in which nothing has changed, the second time neither."""
+    (tmp_path / "logs").mkdir()
+    for _ in range(2):
+        done = run("all", "-s", str(tmp_path / "logs"), "-o", str(tmp_path / "site"))
+        assert done.code == 0
+        assert done.out.startswith("No sessions were found (`unspool agents --all`")
+        assert done.out.endswith(f"{tmp_path}/site/index.html\n")
+
+
 def test_a_dry_run_makes_nothing(given: tuple[str, ...], tmp_path: Path) -> None:
     """--dry-run names projects and sessions, and the folder is not even made."""
     done = run("all", *given, "--dry-run")

@@ -1,7 +1,10 @@
 """`unspool list`: what it shows, leaves out and says where there is nothing."""
 
 import json
+import os
 import re
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,10 @@ import pytest
 
 from tests.cli.running import FIRST_LIGHT, NIGHTLY, STORM, STUB, demo, run, source, talk
 from tests.log_builder.builder import LogBuilder
+from unspool.agents import FoundLog
 from unspool.prices.table import builtin_sheet
+from unspool.store.library.history import CountedLog
+from unspool.store.library.read import count_log
 
 
 def listed(*arguments: str) -> list[dict[str, Any]]:
@@ -285,3 +291,24 @@ def test_a_hostile_title_is_inert(tmp_path: Path) -> None:
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.out), arguments
     row = run("list", *source(tmp_path, log)).out.splitlines()[1]
     assert "red next [bold]" in row
+
+
+def count_or_die(found: FoundLog) -> CountedLog:
+    """Dies of one log, as a process does for want of memory."""
+    if found.session_id.startswith("00000002"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return count_log(found)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs processes that are copies of this one")
+def test_a_log_that_its_process_dies_of_is_named_and_the_others_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unspool.store.library.read._WORTH_A_POOL", 0)
+    monkeypatch.setattr("unspool.store.library.read.count_log", count_or_die)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    logs = [talk(f"Ahoy {number}", f"{number:08x}-0000-4000-8000-000000000000") for number in (1, 2, 3)]
+    done = run("list", *source(tmp_path, *logs), "--json")
+    assert done.code == 0
+    assert sorted(row["id"][:8] for row in json.loads(done.out)["sessions"]) == ["00000001", "00000003"]
+    assert "00000002-0000-4000-8000-000000000000.jsonl: the process that read it died" in done.err

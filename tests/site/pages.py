@@ -60,6 +60,15 @@ def session(turns: Iterable[Turn], title: str = "A session", branch: str = "main
     )  # fmt: skip
 
 
+_BY_CLASS = {"prompt": "prompt", "answer": "text", "call": "tool", "notice": "notice", "notices": "notice"}
+
+
+def _kind(given: dict[str, str]) -> str:
+    """The kind of a block, by which it can be hidden."""
+    first = given.get("class", "").split(" ")[0]
+    return given.get("data-kind", "") or _BY_CLASS.get(first, "")
+
+
 class Read(HTMLParser):
     """A page as a browser would take it apart, without forgiving anything."""
 
@@ -80,6 +89,8 @@ class Read(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if len(given) != len(attrs):
             self.faults.append(f"<{tag}> has an attribute twice")
+        if tag in ("dt", "dd"):
+            self._end_name_or_value()
         if tag in BLOCKS and "p" in self._open:
             self.faults.append(f"<{tag}> inside <p>")
         if tag == "a" and "a" in self._open:
@@ -87,12 +98,17 @@ class Read(HTMLParser):
         self.faults += [f"<{tag} {name}>" for name in given if name.startswith("on") or name == "style"]
         self.ids += [given["id"]] if "id" in given else []
         self.searches = self.searches or (tag == "script" and "data-search" in given)
-        self.kinds += [given["data-kind"]] if "data-kind" in given else []
+        self.kinds += [kind] if (kind := _kind(given)) else []
         self.links += [given["href"]] if tag == "a" and "href" in given else []
         self.files += [given[name] for name in ("src", "data-highlight") if given.get(name)]
         self.files += [given["href"]] if tag == "link" else []
         if tag not in VOID:
             self._open.append(tag)
+
+    def _end_name_or_value(self) -> None:
+        """In a list of names with values, the next one and the end of the list end the one before."""
+        if self._open and self._open[-1] in ("dt", "dd"):
+            self._open.pop()
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -100,6 +116,8 @@ class Read(HTMLParser):
             self._open.pop()
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "dl":
+            self._end_name_or_value()
         if not self._open or self._open[-1] != tag:
             self.faults.append(f"</{tag}> closes <{self._open[-1] if self._open else ''}>")
             return

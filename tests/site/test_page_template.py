@@ -35,6 +35,16 @@ def test_the_policy_lets_nothing_else_in() -> None:
         assert "unsafe" not in policy
         assert "http" not in policy
         assert "base-uri 'none'; form-action 'none'" in policy
+        assert not re.search('["&<>]', policy)  # it stands in an attribute as it is
+
+
+def test_templates_are_filled_in_without_their_indentation() -> None:
+    """Spaces at the beginnings of lines are for those who read templates; words keep all that is between them."""
+    page = page_template.PageTemplate(SiteOptions(), page_template.Frame(), "s").page("A  title", "<p>a\n  b</p>")
+    before, body, after = page.partition("<p>a\n  b</p>")
+    assert body
+    assert not re.search(r"^[ \t]", before + after, re.MULTILINE)
+    assert "<title>A  title</title>" in page
 
 
 def test_a_page_without_code_carries_no_highlighter() -> None:

@@ -104,6 +104,13 @@ def test_a_changed_session_gives_the_index_of_a_full_build(tmp_path: Path) -> No
     assert "only2" not in index(tmp_path / "one")
 
 
+def test_words_of_an_archive_are_packed_as_records_are(tmp_path: Path) -> None:
+    texts = [f"word{at} common{at % 7} {'again ' * 20}" for at in range(800)]
+    write_archive(tmp_path, {"a/1": session("Long", *texts)})
+    (packed,) = (tmp_path / "search").glob("w-*.js")
+    assert packed.stat().st_size < sum(map(len, shard(packed))) * 0.7
+
+
 def test_nothing_is_written_when_nothing_changed(tmp_path: Path) -> None:
     sessions = {"p/1": session("One", "some words"), "p/2": session("Two", "more words")}
     assert write_archive(tmp_path, sessions) == 2

@@ -23,7 +23,7 @@ class LogFileAgent(CodingAgent):
         for place in self.places:
             for path in sorted(root.glob(place)):
                 session = self.session_at(path)
-                if not session or str(path) in seen or not path.is_file():
+                if not session or str(path) in seen:
                     continue
                 seen.add(str(path))
                 if self.head.search(first_bytes(path, self.head_size)) is not None:

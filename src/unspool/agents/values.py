@@ -87,10 +87,13 @@ def plain_bytes(path: Path, size: int = -1) -> bytes:
     """The bytes of a plain file, or the first of them. OSError where it is none, or cannot be read: a pipe or a device
     that lies where a file should would never end."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as stream:  # noqa: PTH123  which closes it
+    try:  # a stream of a folder would not close it
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(f"{path} is no plain file")
-        return stream.read(size)
+        with open(descriptor, "rb", buffering=0, closefd=False) as stream:
+            return stream.read(size)
+    finally:
+        os.close(descriptor)
 
 
 def first_bytes(path: Path, size: int = 256) -> bytes:

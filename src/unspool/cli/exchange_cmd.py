@@ -261,7 +261,7 @@ def _chosen(library: "Library", given: dict[str, Any]) -> "list[str | FoundLog]"
     from unspool.cli.list_cmd import ListFilter
 
     wanted = ListFilter(**given)
-    with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
+    with progress(sum(log.total_size for log in library.logs()), "Reading sessions") as done:
         overviews = library.listing(done).overviews
     fitting = {(one.agent, one.id) for one in overviews if wanted.fits(one) and not wanted.hides(one)}
     return [log for log in library.logs() if (log.agent_id, log.session_id) in fitting]

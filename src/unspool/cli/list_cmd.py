@@ -345,7 +345,7 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
         where = "`unspool agents --all` lists where they are looked for"
         click.echo(f"No sessions yet ({where}); here is the demo.\n", err=True)
         library = Library([options.demo_folder()])
-    with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
+    with progress(sum(log.total_size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
     order, marks = ListOrder(filters.pop("sort"), filters.pop("reverse")), session_marks()
     flagged = _flagged(library, filters.pop("flag"))

@@ -229,7 +229,7 @@ def local_command(making: PageMaking, limit: int | None, library: Library) -> No
     Sessions of the project that you are in come first, then the newest. Type to filter by title, project or
     date; without a terminal the sessions are numbered, and the number is read from standard input.
     """
-    with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
+    with progress(sum(log.total_size for log in library.logs()), "Reading sessions") as done:
         found = [overview for overview in library.overviews(done) if not is_unlisted(overview.kind, overview.title)]
     if not found:
         raise NotFound("No sessions were found. `unspool local --demo` shows what they look like.")
@@ -388,6 +388,9 @@ def _tell(plan: BuildPlan, wanted: BuildOptions, overviews: Sequence[Overview]) 
 
 
 def _summary(report: BuildReport, output: Path) -> str:
+    if not (report.made or report.unchanged or report.empty or report.gone or report.failures):
+        where = "`unspool agents --all` tells where they are looked for"
+        return f"No sessions were found ({where}); an empty site is in {output / 'index.html'}"
     if not report.made and not report.indexed and not report.failures:
         return f"Nothing has changed: {human.count(report.unchanged, 'session')} in {output / 'index.html'}"
     parts = [f"{human.count(report.made, 'session')} made ({human.count(report.files, 'file')})"]

@@ -10,9 +10,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
+from msgspec.structs import astuple
+
 from unspool.model import Call, Part, Usage
 
 _FIGURES = 8
+"""The first fields of `Usage`, which are kept of each request."""
 _NO_TIME = float("inf")
 _LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 _Figures = tuple[int, int, int, int, int, int, int, int]
@@ -175,18 +178,27 @@ class CallLedger:
 
     def _put(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
         self._last = None
-        row = self._row(*ids)
+        message, request = ids
+        figures = astuple(usage)[:_FIGURES]
+        term = self._known_terms.setdefault(terms, len(self._known_terms))
+        row = self._row(message, request) if message in self._rows else None
         if row is None:
-            self._append(ids, usage, time, terms, final=final)
+            self._rows[message if message not in self._rows else message ^ request] = len(self._messages)
+            self._messages.append(message)
+            self._requests.append(request)
+            self._figures.extend(figures)
+            self._times.append(time)
+            self._final.append(final)
+            self._terms.append(term)
             return
         place = slice(row * _FIGURES, (row + 1) * _FIGURES)
-        before, now = tuple(self._figures[place]), _figures(usage)
-        if now != before:
-            self._figures[place] = array("Q", map(max, before, now))
+        before = tuple(self._figures[place])
+        if figures != before:
+            self._figures[place] = array("Q", map(max, before, figures))
         self._times[row] = min(self._times[row], time)
         if final and not self._final[row]:
             self._final[row] = True
-        self._terms[row] = self._term(terms)
+        self._terms[row] = term
 
     def _row(self, message: int, request: int) -> int | None:
         """Where the request stands; a line that names no request belongs to its message's first."""
@@ -198,37 +210,11 @@ class CallLedger:
             return row
         return self._rows.get(message ^ request)
 
-    def _append(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
-        message, request = ids
-        self._rows[message if message not in self._rows else message ^ request] = len(self)
-        self._messages.append(message)
-        self._requests.append(request)
-        self._figures.extend(_figures(usage))
-        self._times.append(time)
-        self._final.append(final)
-        self._terms.append(self._term(terms))
-
-    def _term(self, terms: _Terms) -> int:
-        return self._known_terms.setdefault(terms, len(self._known_terms))
-
     @property
     def usage(self) -> Usage:
         columns = (self._figures[place::_FIGURES] for place in range(_FIGURES))
         input_, output, read, write, hour, searches, fetches, thought = map(sum, columns)
         return Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not all(self._final))
-
-
-def _figures(usage: Usage) -> tuple[int, ...]:
-    return (
-        usage.input,
-        usage.output,
-        usage.cache_read,
-        usage.cache_write,
-        usage.cache_write_1h,
-        usage.web_searches,
-        usage.web_fetches,
-        usage.reasoning,
-    )
 
 
 def sum_by_model(ledger: CallLedger) -> tuple[Call, ...]:

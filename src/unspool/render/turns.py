@@ -24,6 +24,7 @@ from unspool.model import (
 )
 from unspool.render.notices import image_picture, notice_nodes
 from unspool.render.shorten import shorten
+from unspool.render.ticks import told_once
 from unspool.render.view import DEPTH, DIVIDERS, Participants, View, is_shown
 from unspool.tools import describe, fields
 from unspool.tools import group as call_group
@@ -91,6 +92,8 @@ class TurnItem(NamedTuple):
     agents: tuple[AgentItem, ...] = ()
     together: str = ""
     """What it and those that follow it are called together, on the first of them."""
+    told: Block | None = None
+    """The block as it is told, where another of its turn holds part of what it says."""
 
     @property
     def is_todo_list(self) -> bool:
@@ -121,12 +124,15 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
     items: list[TurnItem] = []
     speaker = ""
     last_todos = -1
-    for block in turn.blocks:
+    blocks = told_once(turn.blocks) if context.view.full else turn.blocks
+    for block, told in zip(turn.blocks, blocks, strict=True):
         if not is_shown(block, context.hidden) or (
             not context.view.full and isinstance(block, Notice) and block.kind == "progress"
         ):
             continue
-        item = turn_item(block, context)
+        item = turn_item(told, context)
+        if told is not block:
+            item = item._replace(block=block, told=told)
         if item.place == "answer" and isinstance(block, Text):
             model = context.participants.models.get(block.message, "")
             item = item._replace(model=model) if model != speaker else item

@@ -11,6 +11,7 @@ from unspool.render.html import conversation as html
 from unspool.render.html import elements
 from unspool.render.html.nodes import nodes_html
 from unspool.render.shorten import shorten
+from unspool.render.ticks import told_once
 from unspool.render.turns import TurnItem, is_quiet, turn_item
 from unspool.render.view import is_shown
 from unspool.site.address import chapter_turns
@@ -26,7 +27,7 @@ def begin_long_notice(item: TurnItem, anchor: str, view: SessionView) -> tuple[N
     """The nodes of an item; of a long notice that few read its beginning, with a link to the whole where pages can have
     others beside them."""
     first, *rest = item.nodes
-    if view.options.single_page or not isinstance(first, Fold) or (weight := _weight(item.block)) < LONG:
+    if view.options.single_page or not isinstance(first, Fold) or (weight := _weight(item.told or item.block)) < LONG:
         return item.nodes
     begun = tuple(short for child in first.children for short in shorten(child))
     whole = Link(f"page:{NOTICES}#{elements.ident(anchor)}", f"All of it, {human.size(weight)}")
@@ -36,8 +37,8 @@ def begin_long_notice(item: TurnItem, anchor: str, view: SessionView) -> tuple[N
 def long_notices_body(view: SessionView) -> str:
     """The long notices of a session, each at the anchor that it has on its turn's page; empty where it has none."""
     found: dict[str, tuple[str, list[str]]] = {}
-    for block in _long_blocks(view):
-        item = turn_item(block, view.context)
+    for block, told in _long_blocks(view):
+        item = turn_item(told, view.context)
         fold = item.nodes[0]
         if item.place == "quiet" and isinstance(fold, Fold):
             options = view.html_options(getattr(block, "time", None))
@@ -46,14 +47,15 @@ def long_notices_body(view: SessionView) -> str:
     return "".join(html.long_notice(anchors, summary, inside) for inside, (summary, anchors) in found.items())
 
 
-def _long_blocks(view: SessionView) -> Iterator[Block]:
+def _long_blocks(view: SessionView) -> Iterator[tuple[Block, Block]]:
+    """Each block with what is told of it."""
     for chapter in view.addresses.chapters():
         if chapter.agent is None or "agents" not in view.options.hide:
             for turn in chapter_turns(chapter):
                 yield from (
-                    block
-                    for block in turn.blocks
-                    if is_quiet(block) and is_shown(block, view.options.hide) and _weight(block) >= LONG
+                    (block, told)
+                    for block, told in zip(turn.blocks, told_once(turn.blocks), strict=True)
+                    if is_quiet(block) and is_shown(block, view.options.hide) and _weight(told) >= LONG
                 )
 
 

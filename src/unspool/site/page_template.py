@@ -1,5 +1,6 @@
 """The frame of every page, and the styles and scripts it refers to."""
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import jinja2
+import jinja2.ext
 import msgspec
 from markupsafe import Markup
 
@@ -88,8 +90,8 @@ def site_page_head(options: SiteOptions, root: str, code: bool = True, plays: bo
     )
 
 
-def _policy(styles: str, scripts: str, images: str = "'self' data:") -> str:
-    return (
+def _policy(styles: str, scripts: str, images: str = "'self' data:") -> Markup:
+    return as_markup(  # apostrophes stay as they are between quotes, and there is nothing else to escape
         f"default-src 'none'; img-src {images}; style-src {styles}; script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
@@ -220,9 +222,20 @@ def as_markup(markup: str) -> Markup:
     return Markup(markup)  # noqa: S704
 
 
+class _Unindented(jinja2.ext.Extension):
+    """Templates without what their lines begin with: it is for those who read them, and stands on every page."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return _INDENT.sub("", source)
+
+
+_INDENT = re.compile("^[ \t]+", re.MULTILINE)
+
+
 @cache
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
+        extensions=(_Unindented,),
         loader=jinja2.PackageLoader("unspool.site"),
         autoescape=True,
         trim_blocks=True,

@@ -112,7 +112,7 @@ def _pack_words(about: RecordsHead, ranked: list[SearchRecord]) -> bytes:
     """The words of the records, which are numbered as they come."""
     found = _postings(ranked)
     body = f"{' '.join(found)}\n{' '.join(found.values())}".encode()
-    return msgspec.json.encode(about) + b"\n" + zstandard.ZstdCompressor(level=3).compress(body)
+    return msgspec.json.encode(about) + b"\n" + zstandard.ZstdCompressor(level=6).compress(body)
 
 
 def read_postings(content: bytes) -> Iterator[tuple[str, bytes]]:
@@ -149,6 +149,14 @@ def script_call(name: str, encoded: bytes) -> bytes:
     return b"unspoolShard(%b,%b)\n" % (script_data(name), encoded)
 
 
+def _packed(value: object) -> bytes:
+    """The JSON of a value, deflated, as a string of a script: text in little more than a third of the room."""
+    return b'"%b"' % b64encode(zlib.compress(msgspec.json.encode(value), _LEVEL, -zlib.MAX_WBITS))
+
+
+_LEVEL: Final = 5
+"""At 50 MB a second; a level more takes a quarter more time for less than a hundredth of the room."""
+
 RECORDS_SCRIPT: Final = "records.js"
 PART_SIZE: Final = 48_000
 """Characters of text in one file: what a browser has to load to show one found record."""
@@ -170,9 +178,7 @@ def session_files(found: Iterable[SearchRecord]) -> Iterator[tuple[str, bytes]]:
         value: dict[str, object] = {"records": _rows(ranked[start:end], about)}
         if number == 0:
             value = {"kinds": RECORD_KINDS, "about": about, **value}
-        # Deflated and in base64, text takes little more than a third of the room, at 80 MB a second.
-        packed = b64encode(zlib.compress(msgspec.json.encode(value), 4, -zlib.MAX_WBITS))
-        yield f"records-{number}.js" if number else RECORDS_SCRIPT, script_call(str(number), b'"%b"' % packed)
+        yield f"records-{number}.js" if number else RECORDS_SCRIPT, script_call(str(number), _packed(value))
     yield WORDS_FILE, _pack_words(about, ranked)
 
 
@@ -197,7 +203,7 @@ def _rows(records: list[SearchRecord], about: RecordsHead) -> list[tuple[str, in
 SEARCH_FOLDER: Final = "search"
 HEAD_SCRIPT: Final = "head.js"
 SHARD_SIZE: Final = 64_000
-"""Bytes after which a shard is full."""
+"""Bytes after which a shard is full, before it is deflated."""
 
 _TITLE: Final = 160
 
@@ -277,7 +283,7 @@ def _shards(merged: dict[str, bytearray]) -> Iterator[tuple[str, str, bytes]]:
         run.append(word)
         if size > SHARD_SIZE or number == len(ordered):
             found = b" ".join([merged.pop(word) for word in run]).decode()
-            value = script_data([" ".join(run), found])
+            value = _packed([" ".join(run), found])
             name = f"w-{blake2b(value, digest_size=8).hexdigest()}"
             yield run[0], f"{name}.js", script_call(name, value)
             run, size = [], 0

@@ -125,8 +125,8 @@ class Slow(io.BytesIO):
         super().__init__(data)
         self._step = step
 
-    def read(self, size: int | None = -1) -> bytes:
-        return super().read(min(self._step, size) if size and size > 0 else self._step)
+    def readinto(self, buffer: Any, /) -> int:
+        return super().readinto(memoryview(buffer)[: self._step])
 
 
 @pytest.mark.parametrize("step", [1, 7, 100, 1000, 5000])
@@ -135,6 +135,17 @@ def test_lines_that_come_in_pieces_are_whole(step: int) -> None:
     ledger = CallLedger()
     ledger.add(FORMAT.billed_calls(Slow(data, step)))
     assert list(ledger) == parsed(data)
+
+
+@pytest.mark.parametrize("step", [100_000, 700_000, 3_000_000])
+def test_lines_longer_than_a_piece_are_whole(step: int) -> None:
+    content = [{"type": "text", "text": "x" * 1_500_000}]
+    lines = [line(requestId=f"r{number}", message={"content": content[: number % 2]}) for number in range(5)]
+    data = written(*lines).removesuffix(b"\n")
+    ledger = CallLedger()
+    ledger.add(FORMAT.billed_calls(Slow(data, step)))
+    assert list(ledger) == parsed(data)
+    assert len(ledger) == 5
 
 
 def test_copies_of_a_line_are_told_once() -> None:

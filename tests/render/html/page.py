@@ -97,6 +97,8 @@ class Page(HTMLParser):
         names = [name for name, _ in attrs]
         assert len(names) == len(set(names)), attrs
         assert set(names) <= ALLOWED[tag], attrs
+        if tag in ("dt", "dd"):
+            self._end_name_or_value()
         self.tags.append(tag)
         self.values += [value for _, value in attrs if value]
         if tag == "a":
@@ -116,7 +118,14 @@ class Page(HTMLParser):
         assert given.get("rel", "") == (_REL if href[:4].lower() == "http" else "")
         self.links.append(href)
 
+    def _end_name_or_value(self) -> None:
+        """In a list of names with values, the next one and the end of the list end the one before."""
+        if self.open and self.open[-1] in ("dt", "dd"):
+            self.open.pop()
+
     def handle_endtag(self, tag: str) -> None:
+        if tag == "dl":
+            self._end_name_or_value()
         assert self.open, tag
         assert self.open.pop() == tag, tag
 

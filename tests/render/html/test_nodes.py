@@ -106,7 +106,7 @@ def test_a_table_has_as_many_cells_in_every_row() -> None:
 def test_fields_keep_the_lines_of_their_values() -> None:
     """A value of one line is plain text."""
     assert made(doc.Fields((("a", "1 < 2"), ("b", "x\ny")))) == (
-        "<dl><dt>a</dt><dd>1 &lt; 2</dd><dt>b</dt><dd><pre><code>x\ny</code></pre></dd></dl>"
+        "<dl><dt>a<dd>1 &lt; 2<dt>b<dd><pre><code>x\ny</code></pre></dl>"
     )
 
 
@@ -175,18 +175,16 @@ def test_a_call_is_a_row_that_opens() -> None:
     """Its name, what it was about, how it ended."""
     shown = made(doc.Fold("tool", "Run ls -la", "exit 1", "bad", anchor="msg-1", children=CHILD))
     assert shown == (
-        '<details class="call" data-kind="tool" id="msg-1"><summary><span class="name">Run</span> '
-        '<span class="what">ls -la</span> <span class="gist bad">exit 1</span></summary>'
-        '<div class="body"><div class="panel"><pre><code>x</code></pre></div></div></details>'
+        '<details class="call" id="msg-1"><summary><b>Run</b> '
+        '<span class="what">ls -la</span> <i class="bad">exit 1</i></summary>'
+        '<div><div class="panel"><pre><code>x</code></pre></div></div></details>'
     )
 
 
 def test_a_fold_can_be_open() -> None:
     """And one without children has nothing to open."""
-    assert made(doc.Fold("tool", "Run", open=True, children=CHILD)).startswith(
-        '<details class="call" data-kind="tool" open>'
-    )
-    assert made(doc.Fold("tool", "Run", open=True)).startswith('<div class="call" data-kind="tool">')
+    assert made(doc.Fold("tool", "Run", open=True, children=CHILD)).startswith('<details class="call" open>')
+    assert made(doc.Fold("tool", "Run", open=True)).startswith('<div class="call">')
 
 
 @pytest.mark.parametrize(
@@ -194,19 +192,19 @@ def test_a_fold_can_be_open() -> None:
     [
         (
             "thinking",
-            '<details class="call think" data-kind="thinking"><summary><span class="name">A</span> '
-            '<span class="what">b</span></summary><div class="body">',
+            '<details class="call think" data-kind="thinking"><summary><b>A</b> '
+            '<span class="what">b</span></summary><div>',
         ),
         ("plan", '<div class="card" data-kind="plan"><header><span>A: b</span></header><div>'),
         ("todos", '<div class="card" data-kind="todos"><header>'),
         ("question", '<div class="card" data-kind="question"><header>'),
         (
             "agent",
-            '<details class="call" data-kind="agent"><summary><span class="name">A</span> <span class="what">b</span>',
+            '<details class="call" data-kind="agent"><summary><b>A</b> <span class="what">b</span>',
         ),
-        ("problem", '<details class="call" data-kind="problem"><summary><span class="name">A</span>'),
-        ("notice:hook", '<details class="notice" data-kind="notice"><summary><span>A: b</span></summary>'),
-        ("never seen", '<details class="notice" data-kind="notice">'),
+        ("problem", '<details class="call" data-kind="problem"><summary><b>A</b>'),
+        ("notice:hook", '<details class="notice"><summary><span>A: b</span></summary>'),
+        ("never seen", '<details class="notice">'),
     ],
 )
 def test_a_fold_has_the_shape_of_its_kind(kind: str, start: str) -> None:
@@ -218,7 +216,7 @@ def test_a_conversation_inside_a_fold_is_set_apart() -> None:
     """Its rows are boxed as in any conversation."""
     turn = (doc.Heading("turn", 3, "Turn 1"), doc.Fold("tool", "Run"), doc.Fold("tool", "Run"))
     shown = made(doc.Fold("agent", "Subagent: x", children=turn))
-    assert '<div class="body"><div class="agent"><h3 class="turn">Turn 1</h3><div class="calls"><div' in shown
+    assert '<div><div class="agent"><h3 class="turn">Turn 1</h3><div class="calls"><div' in shown
 
 
 def test_neighbouring_rows_are_boxed_together() -> None:

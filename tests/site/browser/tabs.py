@@ -1,12 +1,13 @@
 """Tabs in which nothing goes wrong unseen: errors, dialogs and requests are kept, and told at the end."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests.site.search.chromium import PATIENCE
+from tests.waiting import until
 
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -57,6 +58,37 @@ def tab(browser: Any, **context: Any) -> Iterator[Tab]:
 def too_wide(page: Any) -> str:
     """Says which elements push a page wider than its window; empty when none does."""
     return str(page.evaluate(_TOO_WIDE))
+
+
+def drawn(page: Any) -> None:
+    """Wait until a page has been drawn twice: what its scripts do after an event, they have done then."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+
+
+def settled(page: Any, expression: str | Callable[[], Any]) -> Any:
+    """What an expression of the page, or a function here, says, once it says the same several times."""
+
+    def ask() -> Any:
+        return page.evaluate(expression) if isinstance(expression, str) else expression()
+
+    said = [ask()]
+
+    def same() -> bool:
+        drawn(page)
+        said.append(ask())
+        return len(said) > 9 and len(set(said[-9:])) == 1
+
+    until(same, lambda: said[-9:])
+    return said[-1]
+
+
+def click_still(page: Any, button: Any) -> None:
+    """Click on something far down once it stands still: turns that come near are laid out only then, and a button that
+    moves while it is held down is not clicked."""
+    button.scroll_into_view_if_needed()
+    held = button.element_handle()
+    settled(page, lambda: str(held.bounding_box()))
+    button.click()
 
 
 def pages(site: Path) -> list[Path]:

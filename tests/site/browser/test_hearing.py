@@ -16,6 +16,7 @@ from tests.site.browser.tabs import tab
 from tests.site.search.chromium import until
 
 ANSWER = "# Done\n\nSee [the page](https://example.org/).\n\n## Next"
+TALL = {"width": 1280, "height": 4000}
 COMMAND = "printf '%s' " + " ".join(f"word-{number}" for number in range(40))
 
 
@@ -30,6 +31,14 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     refused = log.use("Bash", command="rm -r build")
     log.prompt("Clean up").assistant(refused).rejected(refused, "not now").assistant(log.text("As you wish."))
     return made(folder / "heard.html", "json", str(log.write(folder)))
+
+
+def laid_out(selector: str, first: int = 1_000_000) -> str:
+    """An expression: whether what a selector finds is laid out, or so many of it."""
+    return f"""(() => {{
+      const parts = Array.from(document.querySelectorAll("{selector}")).slice(0, {first});
+      return parts.length > 0 && parts.every((one) => one.checkVisibility({{ contentVisibilityAuto: true }}));
+    }})()"""
 
 
 def heard(page: Any) -> list[tuple[str, str, int]]:
@@ -49,9 +58,9 @@ def heard(page: Any) -> list[tuple[str, str, int]]:
 @contextmanager
 def whole(browser: Any, page_file: Path) -> Iterator[Any]:
     """A page in a window as tall as it is, once all turns are laid out: what is not, the browser does not tell of."""
-    with tab(browser, viewport={"width": 1280, "height": 4000}) as watched:
+    with tab(browser, viewport=TALL) as watched:
         page = watched.open(page_file)
-        until(page, _LAID_OUT)
+        until(page, laid_out(".turn > *"))
         yield page
 
 
@@ -67,8 +76,10 @@ def test_headings_lead_through_a_session_in_order(browser: Any, page_file: Path)
 
 
 def test_a_page_has_its_landmarks(browser: Any, storm: Path) -> None:
-    with tab(browser) as watched:
-        told = heard(watched.open(storm / "page-001.html"))
+    with tab(browser, viewport=TALL) as watched:
+        page = watched.open(storm / "page-001.html")
+        until(page, laid_out(".turn h2", 3))
+        told = heard(page)
     roles = [role for role, _, _ in told]
     assert [roles.count(role) for role in ("banner", "main", "contentinfo")] == [1, 1, 1]
     assert {"Where you are", "Prompts", "Pages"} <= {name for role, name, _ in told if role == "navigation"}
@@ -114,9 +125,3 @@ def test_paper_has_the_session_whole_and_nothing_to_press(browser: Any, page_fil
     assert len(row) > 90
     assert "".join(row.split()) in text, "a row is not cut where the page ends"
     assert "boom" in text, "what is open on the page is open on paper"
-
-
-_LAID_OUT = """(() => {
-  const parts = Array.from(document.querySelectorAll(".turn > *"));
-  return parts.length > 0 && parts.every((one) => one.checkVisibility({ contentVisibilityAuto: true }));
-})()"""

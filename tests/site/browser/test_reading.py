@@ -9,7 +9,7 @@ import pytest
 
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser.making import made
-from tests.site.browser.tabs import DESKTOP, PHONE, Tab, pages, tab, too_wide
+from tests.site.browser.tabs import DESKTOP, PHONE, Tab, click_still, pages, tab, too_wide
 from tests.site.search.chromium import until
 
 REAL = ("73d7b7a7", "1af7fc5e", "982581eb", "dac34307")
@@ -84,11 +84,11 @@ def test_the_system_decides_the_theme_until_someone_does(browser: Any, storm: Pa
 def test_a_fold_opens_and_closes(watched: Tab, storm: Path) -> None:
     page = watched.open(storm / "page-001.html")
     fold = page.locator("details.call").first
-    assert not fold.locator(".body").is_visible()
+    assert not fold.locator("summary + div").is_visible()
     fold.locator("summary").first.click()
-    assert fold.locator(".body").is_visible()
+    assert fold.locator("summary + div").is_visible()
     fold.locator("summary").first.click()
-    assert not fold.locator(".body").is_visible()
+    assert not fold.locator("summary + div").is_visible()
 
 
 @pytest.fixture
@@ -131,13 +131,28 @@ def test_code_is_copied_and_coloured(browser: Any, archive: Path) -> None:
         assert code.text_content() == text
 
 
+def test_a_change_is_copied_with_the_sign_of_each_line(browser: Any, archive: Path) -> None:
+    with tab(browser, permissions=["clipboard-read", "clipboard-write"]) as watched:
+        page = watched.open(_with(archive, "</i>\n<i>"))  # an empty line among others of its sign
+        page.keyboard.press("o")
+        pre = page.locator(".diff pre:has(i + i)").first
+        pre.scroll_into_view_if_needed()
+        marks = pre.locator("i").all_text_contents()
+        pre.hover()
+        page.locator(".copies:has(> pre i + i) > .copy").first.click()
+        until(page, "navigator.clipboard.readText().then((held) => /^[-+ ]/.test(held))")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert [line[:1] for line in copied.removesuffix("\n").split("\n")] == [mark[-1] for mark in marks]
+        assert not any(mark in copied for mark in marks if len(mark) > 3)
+
+
 def test_a_deep_link_opens_the_folds_it_points_into(watched: Tab, storm: Path) -> None:
     page = watched.open(storm / "page-001.html")
     anchor = page.evaluate("document.querySelector('details details[id^=msg-]').id")
     watched.open(storm / "index.html")
     watched.open(storm / "page-001.html", anchor)
     target = page.locator(f"[id='{anchor}']")
-    target.locator(".body").first.wait_for()
+    target.locator("summary + div").first.wait_for()
     assert target.evaluate(_OPEN)
     until(page, f"Math.abs(document.getElementById('{anchor}').getBoundingClientRect().top - 64) < 400")
 
@@ -187,10 +202,10 @@ def test_what_is_hidden_stays_so_in_the_address_and_on_the_next_page(watched: Ta
     page.locator("details.menu summary").click()
     page.locator(".sheet label", has_text="Tool calls").click()
     assert "hide=tools" in page.url
-    assert not page.locator("[data-kind=tool]").first.is_visible()
-    assert page.locator("[data-kind=prompt]").first.is_visible()
+    assert not page.locator(".call:not([data-kind])").first.is_visible()
+    assert page.locator(".prompt").first.is_visible()
     page.reload()
-    assert not page.locator("[data-kind=tool]").first.is_visible()
+    assert not page.locator(".call:not([data-kind])").first.is_visible()
     page.locator("a[rel=next]").first.click()
     page.wait_for_url("**/page-002.html#*hide=tools*")
     page.locator("details.menu summary").click()
@@ -200,12 +215,17 @@ def test_what_is_hidden_stays_so_in_the_address_and_on_the_next_page(watched: Ta
 
 @pytest.mark.parametrize(
     ("label", "kind"),
-    [("Thinking", "thinking"), ("Notices", "notice"), ("Subagents", "agent"), ("Images", "image")],
+    [
+        ("Thinking", "[data-kind=thinking]"),
+        ("Notices", ".notice"),
+        ("Subagents", "[data-kind=agent]"),
+        ("Images", "[data-kind=image]"),
+    ],
 )
 def test_each_kind_of_block_can_be_hidden(watched: Tab, storm: Path, label: str, kind: str) -> None:
     page = watched.open(storm / "page-001.html")
     page.keyboard.press("o")
-    shown = page.locator(f"main [data-kind={kind}]").first
+    shown = page.locator(f"main {kind}").first
     assert shown.is_visible()
     page.locator("details.menu summary").click()
     page.locator(".sheet label", has_text=label).click()
@@ -215,7 +235,7 @@ def test_each_kind_of_block_can_be_hidden(watched: Tab, storm: Path, label: str,
 def test_a_picture_is_enlarged_by_a_click(watched: Tab, storm: Path) -> None:
     page = watched.open(storm / "page-001.html")
     page.keyboard.press("o")
-    page.locator("main img").first.click()
+    click_still(page, page.locator("main img").first)
     page.locator("dialog.light img").wait_for(state="visible")  # which takes a moment on a busy machine
     page.keyboard.press("Escape")
     until(page, "!document.querySelector('dialog')")

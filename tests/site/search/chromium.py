@@ -27,11 +27,16 @@ PATIENCE = 120
 """Seconds that anything may take on a machine that does much else; what never comes is told only then."""
 
 
+def executable() -> str | None:
+    """The browser that tests open; None where there is none."""
+    return os.environ.get("UNSPOOL_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+
+
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A browser started once; skips, saying why, where playwright or chromium is missing."""
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pages are not opened in a browser")
-    path = os.environ.get("UNSPOOL_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+    path = executable()
     if path is None:
         pytest.skip("no chromium: pages are not opened in a browser")
     with playwright.sync_playwright() as driver:

@@ -298,7 +298,7 @@ def test_the_script_and_the_index_mean_the_same_by_a_word(tab: Any, base: str) -
     assert [set(one) for one in found] == kept
 
 
-LOADED = 1_400_000
+LOADED = 1_000_000
 """Bytes that a first query over the made corpus may load, the page and its scripts included."""
 
 

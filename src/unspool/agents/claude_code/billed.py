@@ -6,9 +6,9 @@ that does not have the usual shape is understood by the parser.
 
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import msgspec
 
@@ -33,7 +33,8 @@ def parse_usage(record: UsageRecord | IterationRecord, *, floor: bool = False) -
     if lives is not None:
         hour = lives.ephemeral_1h_input_tokens or 0
         # Versions before 2.1.152 left the flat figure at 0 where the API filled only the nested one.
-        written = max(written, hour + (lives.ephemeral_5m_input_tokens or 0))
+        nested = hour + (lives.ephemeral_5m_input_tokens or 0)
+        written = nested if nested > written else written
     server = None
     if isinstance(record, UsageRecord):
         server = record.server_tool_use
@@ -126,19 +127,16 @@ def billed_calls(stream: BinaryIO, understand: Understand, logged: Collection[st
     The key is the message's id and the request's, with a colon between. The stream must stand at its start. `logged`
     are the subagents that have a log of their own.
     """
-    block = stream.read(_BLOCK)
     try:
-        yield from _quickly(block, stream, understand, logged)
+        yield from _quickly(stream, understand, logged)
     except _Restart:
         stream.seek(0)
         yield from understand(stream)
 
 
-def _quickly(block: bytes, stream: BinaryIO, understand: Understand, logged: Collection[str]) -> Iterator[Call]:
-    if starts_document(block[:_HEAD]):
-        raise _Restart
+def _quickly(stream: BinaryIO, understand: Understand, logged: Collection[str]) -> Iterator[Call]:
     last: _BilledLine | None = None
-    for lines, end in _whole_lines(block, stream):
+    for lines, end in _whole_lines(stream):
         for raw in _with_usage(lines, end):
             try:
                 line = _decode(raw).billed(logged)
@@ -147,26 +145,38 @@ def _quickly(block: bytes, stream: BinaryIO, understand: Understand, logged: Col
                 continue
             if line is None or _repeats(line, last):
                 continue
-            last = line
-            yield from _calls(line, raw, understand)
+            last, message = line, line.message
+            if message is None or (record := message.usage) is None or message.model == SYNTHETIC:
+                continue
+            identity, request = message.id or line.uuid, line.requestId or ""
+            if not identity:
+                yield from _unusual(bytes(raw), understand)
+                continue
+            used, time = parse_usage(record, floor=not message.stop_reason), moment(line.timestamp)
+            yield Call(f"{identity}:{request}", message.model or "", used, time, *billing_terms(record))
+            if record.iterations:
+                yield from advisor_calls(record, identity, request, time)
 
 
-def _whole_lines(block: bytes, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """The log in pieces, each with where its last whole line ends; what follows stands again in the next."""
-    begun: list[bytes] = []
-    while block:
-        begun.append(block)
-        if b"\n" in block:
-            lines = b"".join(begun) if len(begun) > 1 else block
-            end = lines.rfind(b"\n") + 1
-            yield lines, end
-            begun = [lines[end:]] if end < len(lines) else []
-        block = stream.read(_BLOCK)
-    last = b"".join(begun)
-    yield last, len(last)
+def _whole_lines(stream: BinaryIO) -> Iterator[tuple[bytearray, int]]:
+    """The log in pieces, each with where its last whole line ends. A piece holds only until the next is asked for: all
+    are read into the same memory, what follows the last whole line again at its beginning."""
+    piece, kept, begun = bytearray(_BLOCK), 0, False
+    while size := cast("io.BufferedReader", stream).readinto(memoryview(piece)[kept:]):
+        filled = kept + size
+        if not begun and starts_document(bytes(piece[: min(_HEAD, filled)])):
+            raise _Restart
+        begun, end = True, piece.rfind(b"\n", kept, filled) + 1
+        if end:
+            yield piece, end
+            piece[: filled - end] = piece[end:filled]
+        kept = filled - end
+        if kept > len(piece) // 2:  # a long line
+            piece = piece[:kept] + bytearray(2 * len(piece) - kept)
+    yield piece, kept
 
 
-def _with_usage(lines: bytes, stop: int) -> Iterator[memoryview]:
+def _with_usage(lines: bytearray, stop: int) -> Iterator[memoryview]:
     view, end = memoryview(lines), 0
     while found := _find_key(lines, end, stop):
         start = lines.rfind(b"\n", end, found.start()) + 1 or end
@@ -182,20 +192,6 @@ def _repeats(line: _BilledLine, last: _BilledLine | None) -> bool:
     now, before = line.timestamp or "", last.timestamp or ""
     alike = len(now) == len(before) and now.endswith("Z") and before.endswith("Z")
     return alike and now >= before and line.message is not None and bool(line.message.id)
-
-
-def _calls(line: _BilledLine, raw: memoryview, understand: Understand) -> Iterable[Call]:
-    """The calls of a line, if it was billed."""
-    message = line.message
-    if message is None or message.usage is None or message.model == SYNTHETIC:
-        return ()
-    identity = message.id or line.uuid
-    if not identity:
-        return _unusual(bytes(raw), understand)
-    used = parse_usage(message.usage, floor=not message.stop_reason)
-    request, time = line.requestId or "", moment(line.timestamp)
-    own = Call(f"{identity}:{request}", message.model or "", used, time, *billing_terms(message.usage))
-    return (own, *advisor_calls(message.usage, identity, request, time))
 
 
 def _unusual(raw: bytes, understand: Understand) -> Iterator[Call]:

@@ -49,9 +49,8 @@ function place(told) {
 }
 /** The rail gets a line for a new prompt, and what says how many there are says one more. */
 function stop(told) {
-  const list = document.querySelector(".rail ol"), words = document.createElement("span"), number = document.createElement("span");
+  const list = document.querySelector(".rail ol"), words = document.createElement("span"), number = document.createElement("i");
   if (!list || !told.number) return;
-  number.className = "num";
   number.textContent = told.number;
   words.textContent = told.words;
   const link = document.createElement("a"), item = document.createElement("li");

@@ -11,6 +11,7 @@ function kept(name, value) {
 
 /* --- parts of a turn ------------------------------------------------------------------------------------- */
 let shown = 1;
+const kindOf = (part) => part.dataset.kind ?? (part.matches(".notice, .notices") ? "notice" : part.matches(".call") ? "tool" : "text");
 /** What is shown one after the other: the prompt, each answer, each row of what was done. */
 function parts() {
   const found = [];
@@ -19,7 +20,7 @@ function parts() {
     found.push(...(child.matches(".calls") ? Array.from(child.children) : [child]));
   }
   const hidden = KINDS.filter((kind) => root.classList.contains(`hide-${kind}`)).map((kind) => kind.replace(/(?<=tool|notice)s$/, ""));
-  return found.filter((part) => !hidden.includes(part.dataset.kind));
+  return found.filter((part) => !hidden.includes(kindOf(part)));
 }
 function show(number) {
   const list = parts();

@@ -2,7 +2,7 @@
    them; Ctrl-F once more is the browser's own search. In a session of one page, it is the browser's own at once. */
 const WAIT = 180;
 const about = document.querySelector("meta[name=unspool-session]")?.dataset ?? {};
-let bar, input, count, links = [], places = [], total = 0, at = -1, ranges = [], inner = 0, backwards = false, timer = 0, asking = null, opener = null;
+let bar, input, count, links = [], places = [], total = 0, at = -1, ranges = [], inner = 0, backwards = false, sought = "", waiting = 0, timer = 0, asking = null, opener = null;
 
 function make(tag, attributes, ...inside) {
   const element = document.createElement(tag);
@@ -31,6 +31,7 @@ function open() {
 }
 function close() {
   bar.hidden = true;
+  waiting = 0;
   asking?.abort();
   CSS.highlights?.delete("found"), CSS.highlights?.delete("here");
   if (opener?.isConnected) opener.focus({ preventScroll: true });
@@ -47,7 +48,7 @@ async function ask() {
   asking?.abort();
   asking = new AbortController();
   const words = input.value.trim();
-  links = [], places = [], total = 0, at = -1, ranges = [];
+  links = [], places = [], total = 0, at = -1, ranges = [], sought = "", waiting = 0;
   CSS.highlights?.delete("found");
   if (!words) { count.textContent = ""; return; }
   count.textContent = "…";
@@ -73,13 +74,27 @@ function nearest() {
 async function step(way, to = null) {
   if (timer) { await ask(); return; }
   if (!links.length) return;
+  if (sought && to === null) { waiting += way; return; } // how many places the block shows is known once it is here
   backwards = way < 0;
   if (to === null && ranges[inner + way]) { inner += way; show(); return; } // in the same block
   at = to ?? (at + way + links.length) % links.length;
   ranges = [], inner = 0;
   CSS.highlights?.delete("here");
   say();
+  sought = decodeURIComponent(links[at].split("#")[1]);
   document.dispatchEvent(new CustomEvent("unspool:go", { detail: `/s/${encodeURIComponent(about.key)}/${links[at]}` }));
+}
+
+/** A block came; the steps that were asked for on the way are taken now. */
+function arrive(anchor) {
+  if (anchor !== sought) { sought = "", waiting = 0; return; } // led elsewhere by a link
+  sought = "";
+  mark(anchor);
+  while (waiting && !sought) {
+    const way = Math.sign(waiting);
+    waiting -= way;
+    step(way);
+  }
 }
 
 /** Which of all places is looked at. */
@@ -149,6 +164,6 @@ function start() {
     event.preventDefault();
     open();
   });
-  document.addEventListener("unspool:there", (event) => mark(decodeURIComponent(event.detail)));
+  document.addEventListener("unspool:there", (event) => arrive(decodeURIComponent(event.detail)));
 }
 if (document.readyState === "complete") start(); else document.addEventListener("DOMContentLoaded", start); // after read-windows.js

@@ -36,7 +36,7 @@ async function fill(place) {
 function openable(row) {
   const link = row.querySelector(":scope > a.what");
   if (!link || !row.id) return;
-  const [name, gist] = [".name", ".gist"].map((one) => row.querySelector(`:scope > ${one}`));
+  const [name, gist] = ["b", "i"].map((one) => row.querySelector(`:scope > ${one}`));
   const place = make("p", { "data-load": link.href }, "Loading …");
   row.replaceWith(make("details", { class: "call", "data-kind": "agent", id: row.id },
     make("summary", {}, name, " ", make("span", { class: "what" }, link.textContent), " ", gist),

@@ -20,7 +20,7 @@ function pageOf(doc, name) {
   if (!below) return null;
   const way = (rel) => below.querySelector(`a[rel=${rel}]`)?.getAttribute("href") ?? "";
   return { name, above: above.cloneNode(true), below: below.cloneNode(true), previous: way("prev"), following: way("next"), title: doc.title,
-    rail: doc.querySelector(".rail")?.cloneNode(true), here: doc.querySelector(".crumbs [aria-current]")?.textContent ?? "",
+    facts: inside.querySelector(":scope > .facts")?.cloneNode(true), rail: doc.querySelector(".rail")?.cloneNode(true), here: doc.querySelector(".crumbs [aria-current]")?.textContent ?? "",
     about: { ...doc.querySelector("meta[name=unspool-session]")?.dataset } };
 }
 function windowOf(page, inside) {
@@ -94,7 +94,8 @@ function tellLive(page) {
 let here = null;
 function now() {
   const box = mounted().find((one) => one.getBoundingClientRect().bottom > window.innerHeight / 3) ?? mounted().at(-1);
-  const boxes = windows();
+  const boxes = windows(), facts = main.querySelector(":scope > .facts");
+  if (facts) refresh(facts, boxes[0].page.facts); // which prompts the first of these windows has
   refresh(pagers(main)[0], boxes[0].page.above);
   refresh(pagers(main)[1], boxes.at(-1).page.below);
   if (!box || box.page === here) return;

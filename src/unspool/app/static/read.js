@@ -24,10 +24,13 @@ function kept(name, value) {
 }
 
 /* --- copying ------------------------------------------------------------------------------------------- */
+/** Browsers let a page copy only while it answers a click: what is fetched is promised to them at once. */
 async function copy(button, text) {
   const name = button.textContent;
   try {
-    await navigator.clipboard.writeText(await text());
+    const said = text();
+    if (typeof said === "string" || !window.ClipboardItem) await navigator.clipboard.writeText(await said);
+    else await navigator.clipboard.write([new ClipboardItem({ "text/plain": said.then((words) => new Blob([words], { type: "text/plain" })) })]);
     button.textContent = "Copied";
   } catch { button.textContent = "Did not work"; }
   setTimeout(() => { button.textContent = name; }, 1500);
@@ -75,7 +78,7 @@ function beside(nav) {
 function adorn(within) {
   for (const nav of all("main .branches", within)) beside(nav);
   for (const turn of [...all("main .turn", within), ...(within.matches?.(".turn") ? [within] : [])]) deeds(turn);
-  for (const block of all("main [id][data-kind]", within)) behind(block);
+  for (const block of all("main :is(.prompt, .answer, .call, .notice, [data-kind])[id]", within)) behind(block);
   if (root.classList.contains("verbose")) for (const fold of all("main details:not(.goon)", within)) fold.open = true;
 }
 
@@ -97,9 +100,9 @@ function modes() {
 }
 
 /* --- what is hidden can be seen again, turn by turn ------------------------------------------------------- */
-const HIDDEN = { thinking: "thinking", tools: "tool", notices: "notice", agents: "agent", todos: "todos", images: "image" };
+const HIDDEN = { thinking: "[data-kind=thinking]", tools: ".call:not([data-kind])", notices: ":is(.notice, .notices, [data-kind=notice])", agents: "[data-kind=agent]", todos: "[data-kind=todos]", images: "[data-kind=image]" };
 function veil(turn) {
-  const kinds = Object.entries(HIDDEN).filter(([name]) => root.classList.contains(`hide-${name}`)).map(([, kind]) => `[data-kind=${kind}]`);
+  const kinds = Object.entries(HIDDEN).filter(([name]) => root.classList.contains(`hide-${name}`)).map(([, kind]) => kind);
   const count = kinds.length ? all(kinds.join(), turn).filter((one) => !one.parentElement.closest(kinds.join())).length : 0;
   const old = turn.querySelector(":scope > .veil"), bare = turn.classList.contains("bare");
   if (!count) { old?.remove(); turn.classList.remove("bare"); return; }
@@ -119,7 +122,7 @@ function hideAsSet() {
 }
 
 /* --- a long session, of which only a part was there ------------------------------------------------------ */
-const gist = (turn) => all("[id], .gist, .badge, .what, .name", turn).map((one) => one.id || one.textContent).join("\n");
+const gist = (turn) => all("[id], .badge, .what, :is(summary, .call, .notice) > :is(b, i)", turn).map((one) => one.id || one.textContent).join("\n");
 /** A turn that the whole log tells otherwise than its own lines did. */
 function mend(turn) {
   const ours = document.getElementById(turn.id);

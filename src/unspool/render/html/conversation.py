@@ -24,13 +24,11 @@ def prompt(anchor: str, number: int, notes: Iterable[str], link: str, inside: st
     """What was asked; `number` is the prompt's, 0 where it was asked of a subagent, and `link` is markup."""
     head = f"<h2>You <span>prompt {number}</span></h2>" if number else "<h3>Asked</h3>"
     said = "".join([f"<span>{content(note)}</span>" for note in notes])
-    return (
-        f'<div class="prompt" id="{anchor}" data-kind="prompt"><div class="who">{head}{said}{link}</div>{inside}</div>'
-    )
+    return f'<div class="prompt" id="{anchor}"><div class="who">{head}{said}{link}</div>{inside}</div>'
 
 
 def answer(anchor: str, head: str, inside: str) -> str:
-    return f'<div class="answer" id="{anchor}" data-kind="text">{head}{inside}</div>'
+    return f'<div class="answer" id="{anchor}">{head}{inside}</div>'
 
 
 def answer_head(name: str, model: str, link: str) -> str:
@@ -77,10 +75,7 @@ def divider(words: str, *, bad: bool) -> str:
 
 def folded_notices(summary: str, inside: str) -> str:
     """What few people read, behind one line that says what it is."""
-    return (
-        f'<details class="notices" data-kind="notice"><summary>{content(summary)}</summary>'
-        f"<div>{inside}</div></details>"
-    )
+    return f'<details class="notices"><summary>{content(summary)}</summary><div>{inside}</div></details>'
 
 
 def long_notice(anchors: list[str], summary: str, inside: str) -> str:
@@ -134,8 +129,8 @@ def agent_link(anchor: str, href: str, name: str, gist: str) -> str:
     """A row that leads to a subagent; `anchor` is empty where the subagent has it elsewhere on the page."""
     mark = f' id="{anchor}"' if anchor else ""
     return (
-        f'<div class="call" data-kind="agent"{mark}><span class="name">Subagent</span> '
-        f'<a class="what" href="{href}">{content(name)}</a> <span class="gist">{content(gist)}</span></div>'
+        f'<div class="call" data-kind="agent"{mark}><b>Subagent</b> '
+        f'<a class="what" href="{href}">{content(name)}</a> <i>{content(gist)}</i></div>'
     )
 
 
@@ -143,8 +138,8 @@ def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
     """A row that opens to a subagent; `own` is the page of its own, if it has one."""
     there = f'<p class="link"><a href="{own}">Open alone</a></p>' if own else ""
     return (
-        f'<details class="call" data-kind="agent" id="{anchor}"><summary><span class="name">Subagent</span> '
-        f'<span class="what">{content(name)}</span> <span class="gist">{content(gist)}</span></summary>'
+        f'<details class="call" data-kind="agent" id="{anchor}"><summary><b>Subagent</b> '
+        f'<span class="what">{content(name)}</span> <i>{content(gist)}</i></summary>'
         f'<div class="agent">{there}{inside}</div></details>'
     )
 
@@ -152,8 +147,8 @@ def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
 def looked_row(words: str, took: str, inside: str) -> str:
     """Calls that only looked around, behind one line that says at what."""
     return (
-        f'<details class="call sum" data-kind="tool"><summary><span class="name">Looked</span> '
-        f'<span class="what for">{content(words)}</span> <span class="gist">{content(took)}</span></summary>'
+        f'<details class="call sum"><summary><b>Looked</b> '
+        f'<span class="what for">{content(words)}</span> <i>{content(took)}</i></summary>'
         f'<div class="within">{inside}</div></details>'
     )
 
@@ -167,7 +162,7 @@ def rail(name: str, stops: Iterable[tuple[str, int, str]], earlier: int, later: 
     """Prompts beside a page, by address, number and words, and how many more there are before and after them."""
     inside = "".join(
         [
-            f'<li><a href="{href}"><span class="num">{number}</span> <span>{content(words)}</span></a></li>'
+            f'<li><a href="{href}"><i>{number}</i> <span>{content(words)}</span></a></li>'
             for href, number, words in stops
         ]
     )
@@ -235,7 +230,8 @@ class TimelineEvent(NamedTuple):
 def event_list(events: Iterable[TimelineEvent]) -> str:
     """What came of a prompt; nothing where nothing did."""
     items = [
-        f'<li class="{event.tone}"><span class="kind">{event.kind}</span><span class="said">{event.words}</span></li>'
+        (f'<li class="{event.tone}">' if event.tone else "<li>")
+        + f'<span class="kind">{event.kind}</span><span class="said">{event.words}</span></li>'
         for event in events
     ]
     return f'<ul class="events">{"".join(items)}</ul>' if items else ""

@@ -36,6 +36,8 @@ _SHELLS: Final = frozenset({"bash", "powershell"})
 _CARDS: Final = frozenset({"plan", "todos", "question"})
 _ROWS: Final = frozenset({"tool", "agent", "problem"})
 _KINDS: Final = frozenset({*_CARDS, "tool", "thinking", "agent", "notice", "problem"})
+_BY_CLASS: Final = frozenset({"tool", "notice"})
+"""Kinds that are known by their class, `call` or `notice`, as prompts and answers are: they are most of a page."""
 _TONES: Final = {"plain": "", "quiet": "", "good": " good", "bad": " bad", "warn": " warn"}
 
 
@@ -46,22 +48,23 @@ def _fold(node: Fold, options: HtmlOptions) -> str:
     else:
         inside = nodes_html(node.children, options)
     kind = _kind(node)
-    marks = f' data-kind="{kind}"' + (f' id="{ident(node.anchor)}"' if node.anchor else "")
+    marks = "" if kind in _BY_CLASS else f' data-kind="{kind}"'
+    marks += f' id="{ident(node.anchor)}"' if node.anchor else ""
     if kind in _CARDS:
-        badge = _gist(node, f"badge{_TONES[node.tone]}")
+        badge = f' <span class="badge{_TONES[node.tone]}">{content(node.outcome)}</span>' if node.outcome else ""
         body = f"<div>{inside}</div>" if inside else ""
         return f'<div class="card"{marks}><header><span>{content(node.summary)}</span>{badge}</header>{body}</div>'
-    body = f'<div class="body">{inside}</div>' if inside else ""
+    body = f"<div>{inside}</div>" if inside else ""
     if kind == "notice":
-        summary = f"<span>{content(node.summary)}</span>{_gist(node, 'gist')}"
+        summary = f"<span>{content(node.summary)}</span>{_gist(node)}"
         return _details(f'class="notice{_TONES[node.tone]}"{marks}', node, summary, body)
     name, _, what = node.summary.partition(" " if kind == "tool" else ": ")
-    gist = _gist(node, f"gist{_TONES[node.tone]}")
+    gist = _gist(node, _TONES[node.tone])
     ran = _command(node, what) if kind == "tool" else ""
     words = f'<span class="what">{content(what)}</span>{ran}'
     if ran:  # what it was for comes first, and what was run is small
         words = f'<span class="what for">{content(what)}</span>{ran}'
-    summary = f'<span class="name">{content(name)}</span> {words}{gist}'
+    summary = f"<b>{content(name)}</b> {words}{gist}"
     return _details(f'class="call{" think" if kind == "thinking" else ""}"{marks}', node, summary, body)
 
 
@@ -85,8 +88,10 @@ def _details(attributes: str, node: Fold, summary: str, body: str) -> str:
     return f"<details {attributes}{' open' if node.open else ''}><summary>{summary}</summary>{body}</details>"
 
 
-def _gist(node: Fold, classes: str) -> str:
-    return f' <span class="{classes}">{content(node.outcome)}</span>' if node.outcome else ""
+def _gist(node: Fold, tone: str = "") -> str:
+    """What came of it, at the end of a row."""
+    marks = f' class="{tone.strip()}"' if tone else ""
+    return f" <i{marks}>{content(node.outcome)}</i>" if node.outcome else ""
 
 
 def nodes_html(nodes: Iterable[Node], options: HtmlOptions) -> str:

@@ -92,7 +92,7 @@ def _row(tag: str, cells: tuple[str, ...], width: int) -> str:
 
 def field_list(node: Fields) -> str:
     """Names with values; a value of several lines keeps them."""
-    items = [f"<dt>{content(name)}</dt><dd>{_value(value)}</dd>" for name, value in node.items]
+    items = [f"<dt>{content(name)}<dd>{_value(value)}" for name, value in node.items]  # HTML ends each by itself
     return f"<dl>{''.join(items)}</dl>" if items else ""
 
 
@@ -246,9 +246,8 @@ def _hunk(hunk: Hunk) -> str:
     for sign, found in runs:
         start, tag = (old if sign == "-" else new), _TAGS[sign]
         numbers = range(start, start + len(found)) if placed else repeat("")
-        parts += [
-            f"<{tag}><i>{number} {sign}</i>{line}\n</{tag}>" for number, line in zip(numbers, found, strict=False)
-        ]
+        lines = [f"<i>{number} {sign}</i>{line}\n" for number, line in zip(numbers, found, strict=False)]
+        parts.append(f"<{tag}>{''.join(lines)}</{tag}>")
         old += len(found) if sign != "+" else 0
         new += len(found) if sign != "-" else 0
     return "".join(parts)

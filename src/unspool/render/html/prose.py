@@ -61,6 +61,7 @@ _SIGN = re.compile(r"@|&(?:commat|#0*64|#[xX]0*40);")
 _MAILS = 200  # the reader goes one call deeper for each, and without end the process would die of it
 _BARE = "p|em|strong|del|ul|ol|li|table|thead|tbody|tr|th|td|blockquote|pre|code"
 _TAG = re.compile(rf"<(?!/?(?:{_BARE})>)(?P<tag>[^<>]*)>?")
+_QUOTE_IN_TAG = re.compile('="[^"]*&quot;')
 _LINK = re.compile(r'a href="(?P<to>[^"]*)"(?: title="(?P<title>[^"]*)")?')
 _IMAGE = re.compile(r'img src="(?P<to>[^"]*)" alt="(?P<alt>[^"]*)"(?: title="(?P<title>[^"]*)")? /')
 _CODE = re.compile(r'code(?: (?:class="language-|data-meta=")[^"]*")+')
@@ -89,6 +90,8 @@ _CELL = re.compile(rf'<td(?: class="(\w+)")?>(?=(?:(?!</td>).){{{LONG_CELL}}})',
 def prose_html(markdown: str, images: bool = True) -> str:
     """The Markdown as HTML. `images` False names the pictures that the text itself holds."""
     made = comrak.render_markdown(_hidden(markdown), _DIALECT, _PARSING, _RENDERING)
+    if "&quot;" in made and _QUOTE_IN_TAG.search(made) is None:  # between tags quotes mean nothing
+        made = made.replace("&quot;", '"')
     made = _TAG.sub(_TagFilter(images), made)
     if "<td" in made:
         made = _CELL.sub(lambda found: f'<td class="{f"{found[1]} " if found[1] else ""}long">', made)

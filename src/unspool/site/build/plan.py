@@ -182,7 +182,7 @@ class BuildPlan:
 
 def _largest_first(steps: Iterable[BuildStep]) -> list[BuildStep]:
     """So that processes which share the work end together."""
-    return sorted(steps, key=lambda step: -step.found.size)
+    return sorted(steps, key=lambda step: -step.found.total_size)
 
 
 def _steps(logs: Sequence[FoundLog], manifest: SiteManifest, kept: "KeptSessions | None") -> list[BuildStep]:

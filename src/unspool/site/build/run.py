@@ -1,15 +1,12 @@
 """Builds what a plan names: sessions in several processes, then the lists."""
 
-import gc
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -35,7 +32,7 @@ from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
 from unspool.store.library.neighbours import ChainHead, Neighbours, chain_head
-from unspool.workers import without_interrupts, worker_pool
+from unspool.workers import run_in_processes
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -174,64 +171,6 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     return BuildResult(facts, shown, files, size)
 
 
-Shared = TypeVar("Shared")
-Job = TypeVar("Job")
-Done = TypeVar("Done")
-Work = Callable[[Shared, Job], Done]
-Ended = tuple[Job, Done | BaseException]
-
-_OBJECTS = 20_000
-"""New objects in a worker after which it looks for garbage: next to nothing it makes refers to itself."""
-
-_held: dict[str, Any] = {}
-"""In a worker: the work, and what all tasks share; handed over once instead of with every task."""
-
-
-def run_in_processes(
-    work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jobs: int
-) -> Iterator[Ended[Job, Done]]:
-    """Each task with what `work` made of it or what went wrong, in the order of completion."""
-    lost: list[Job] = []
-    for task, result in _run(work, shared, tasks, jobs):
-        if isinstance(result, BrokenProcessPool):
-            lost.append(task)
-        else:
-            yield task, result
-    # A process died and took with it what the others held: alone, each of them shows whether it is the one.
-    for task in lost:
-        yield from _run(work, shared, [task], 2)
-
-
-def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jobs: int) -> Iterator[Ended[Job, Done]]:
-    pool: Executor
-    if jobs < 2 or not tasks:
-        pool = ThreadPoolExecutor(1, initializer=_hold, initargs=(work, shared))
-    else:
-        pool = worker_pool(min(jobs, len(tasks)), _set_up_worker, work, shared)
-    try:
-        with without_interrupts():
-            futures = {pool.submit(_work, task): task for task in tasks}
-        for future in as_completed(list(futures)):
-            error = future.exception()
-            yield futures.pop(future), future.result() if error is None else error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _hold(work: Any, shared: Any) -> None:
-    _held.update(work=work, shared=shared)
-
-
-def _work(task: Any) -> Any:
-    return _held["work"](_held["shared"], task)
-
-
-def _set_up_worker(work: Any, shared: Any) -> None:
-    gc.freeze()  # what the parent had is no garbage, and stays shared while nobody looks through it
-    gc.set_threshold(_OBJECTS)
-    _hold(work, shared)
-
-
 def crumbs_above(project: SiteProject) -> tuple[Crumb, ...]:
     """The pages above a project's sessions."""
     return (_TOP, Crumb(project_name(project.path), f"{project.folder}/{INDEX}"))
@@ -332,10 +271,10 @@ class SiteBuild:
         steps = {step.found.path: step for step in todo}
         context = BuildContext(str(self._site), self._wanted, self._manifest.addresses())
         tasks = [self._task(step) for step in todo]
-        total = sum(task.found.size for task in tasks)
+        total = sum(task.found.total_size for task in tasks)
         for task, result in run_in_processes(build_session, context, tasks, self._wanted.jobs):
             self._done(steps[task.found.path], result)
-            watch(task.found.size, total)
+            watch(task.found.total_size, total)
 
     def _task(self, step: BuildStep) -> BuildTask:
         kept = self._manifest.sessions[step.id]

@@ -149,11 +149,11 @@
   /** The text of a block without line numbers; a diff with its signs. */
   function said(pre) {
     if (!pre.closest(".diff") || pre.querySelector("code")) return pre.textContent;
-    const signs = { INS: "+", DEL: "-", SPAN: " " };
-    return Array.from(pre.children, (line) => {
-      const copy = line.cloneNode(true);
+    const signs = { INS: "+", DEL: "-", SPAN: " " }; // an element holds lines of one sign
+    return Array.from(pre.children, (run) => {
+      const copy = run.cloneNode(true), sign = signs[run.tagName];
       all("i", copy).forEach((mark) => mark.remove());
-      return line.className === "gap" ? "" : signs[line.tagName] + copy.textContent;
+      return run.className === "gap" ? "" : sign + copy.textContent.replace(/\n(?!$)/g, `\n${sign}`);
     }).join("");
   }
   let loading = null;

@@ -10,7 +10,8 @@
   /* --- what is played: pages of steps, each the parts that appear together ------------------------------------------ */
   let pages = [], steps = [], cuts = true;
   const moment = (id) => { const told = MOMENT.exec(id ?? ""); return told && Number(told[1]); };
-  const unseen = (part) => root.matches(`.hide-${part.dataset.kind}, .hide-${part.dataset.kind}s`) || (root.dataset.level === "story" && part.matches(":is(.calls > *, .notices, .hush, .notice)"));
+  const kindOf = (part) => part.dataset.kind ?? (part.matches(".notice, .notices") ? "notice" : part.matches(".call") ? "tool" : "text");
+  const unseen = (part) => root.matches(`.hide-${kindOf(part)}, .hide-${kindOf(part)}s`) || (root.dataset.level === "story" && part.matches(":is(.calls > *, .notices, .hush, .notice)"));
   const timeOf = (part) => (unseen(part) ? null : moment(part.id) ?? moment(part.querySelector("[id^=msg-]")?.id) ?? (part.id.startsWith("line-") ? NaN : null));
   /** Parts with the time they came at; null: with the part before them, or at the top of a turn with the one after. */
   function timed(tops) {

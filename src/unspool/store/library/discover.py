@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -27,10 +28,13 @@ def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
         if not source.is_dir():
             raise NotFound(f"There is no folder {source}.")
     found: dict[str, FoundLog] = {}
+    real_folder = cache(os.path.realpath)
     for agent, root in agent_roots(sources):
         try:
             for log in logs_below(root) if agent is None else agent.discover(root):
-                found.setdefault(os.path.realpath(log.path), log)
+                folder, name = os.path.split(log.path)
+                path = os.path.join(real_folder(folder), name)  # noqa: PTH118  of thousands of logs
+                found.setdefault(os.path.realpath(path) if os.path.islink(path) else path, log)  # noqa: PTH114
         except PermissionError:
             raise Unreadable(f"No permission to read {root}.") from None
     return sorted(found.values(), key=lambda log: (-log.modified, log.path))

@@ -36,7 +36,7 @@ from unspool.store.library.chains import project_named_after
 from unspool.store.library.discover import RECOGNISED_BY, not_a_log, recognise_agent
 from unspool.store.library.history import CountedLog
 from unspool.store.library.inputs import hold_stream, open_log
-from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
+from unspool.workers import GC_PAUSE, map_in_processes
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -345,20 +345,22 @@ def reading_failure(path: str, error: UnspoolError | OSError) -> str:
     return str(error) if isinstance(error, UnspoolError) else f"Cannot read {path}: {error.strerror or error}."
 
 
-def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = None) -> Iterator[CountedLog]:
+def count_logs(logs: Sequence[FoundLog], progress: Progress) -> list[CountedLog]:
     """Count many sessions, in the order given; `progress` hears the bytes of each that is done."""
-    workers = min(jobs or os.cpu_count() or 1, len(logs))
-    if workers < 2 or sum(log.size for log in logs) < _WORTH_A_POOL:
+    workers = min(os.cpu_count() or 1, len(logs))
+    if workers < 2 or sum(log.total_size for log in logs) < _WORTH_A_POOL:
+        counted = []
         for log in logs:
-            yield count_log(log)
-            progress(log.size)
-        return
-    pool = worker_pool(workers)
-    try:
-        with without_interrupts():
-            counting = pool.map(count_log, logs, chunksize=max(1, min(8, len(logs) // (workers * 8))))
-        for done in counting:
-            yield done
-            progress(done.found.size)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+            counted.append(count_log(log))
+            progress(log.total_size)
+        return counted
+    return map_in_processes(count_log, logs, lambda log: log.total_size, progress, workers, _not_counted)
+
+
+def _not_counted(found: FoundLog) -> CountedLog:
+    return CountedLog(found, None, (), (), CallLedger(), process_died(found.path))
+
+
+def process_died(path: str) -> str:
+    """Why a log could not be read in a process of its own, as a sentence."""
+    return f"Cannot read {path}: the process that read it died; there may not be enough memory for it."

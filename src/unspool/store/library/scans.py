@@ -15,8 +15,8 @@ from unspool.reading.ledger import stable_hash
 from unspool.scanners import SCANNERS, scan_session
 from unspool.scanners.base import Scanner, SessionFlag
 from unspool.scanners.unclean_end import GOING_ON
-from unspool.store.library.read import read_session
-from unspool.workers import without_interrupts, worker_pool
+from unspool.store.library.read import process_died, read_session
+from unspool.workers import map_in_processes
 
 _WORTH_A_POOL = 8 * 1024 * 1024
 
@@ -77,26 +77,22 @@ def scan_log(found: FoundLog, scanners: tuple[Scanner, ...] = SCANNERS) -> Scann
         return ScannedSession(found.session_id, found.path, failure=str(error))
 
 
+def _not_scanned(found: FoundLog) -> ScannedSession:
+    return ScannedSession(found.session_id, found.path, failure=process_died(found.path))
+
+
 def scan_logs(
     logs: Sequence[FoundLog], progress: Callable[[int], None], scanners: tuple[Scanner, ...] = SCANNERS
 ) -> Iterator[ScannedSession]:
     """Scan many sessions, in the order given; `progress` hears the bytes of each that is done."""
     workers = min(os.cpu_count() or 1, len(logs))
     pooled = workers > 1 and scanners is SCANNERS and sum(log.total_size for log in logs) >= _WORTH_A_POOL
-    if not pooled:
-        for log in logs:
-            yield scan_log(log, scanners)
-            progress(log.total_size)
+    if pooled:
+        yield from map_in_processes(scan_log, logs, lambda log: log.total_size, progress, workers, _not_scanned)
         return
-    pool = worker_pool(workers)
-    try:
-        with without_interrupts():
-            scanning = pool.map(scan_log, logs, chunksize=max(1, min(8, len(logs) // (workers * 8))))
-        for log, done in zip(logs, scanning, strict=True):
-            yield done
-            progress(log.total_size)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    for log in logs:
+        yield scan_log(log, scanners)
+        progress(log.total_size)
 
 
 def scan_changed(logs: Sequence[FoundLog], progress: Callable[[int], None]) -> Iterator[ScannedSession]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _WORTH_A_PROCESS = (16 if sys.platform == "linux" else 48) * 1024 * 1024
 """Bytes to read, below which another process costs more than it brings."""
+_HEAD = 16 * 1024
+"""Bytes by which a log is known; the rest is read in large blocks, which need no buffer."""
 ANSWERS = ("day", "week", "month", "model", "block")
 """What can be told without knowing sessions."""
 
@@ -120,7 +122,7 @@ def _read(logs: Sequence[FoundLog]) -> tuple[CallLedger, list[str]]:
         agent, logged = by_id(log.agent_id), log.agent_ids
         for path in (log.path, *(agent.path for agent in log.agents)):
             try:
-                with open_log(path) as stream:
+                with open_log(path, buffer=_HEAD) as stream:
                     ledger.add(agent.billed_calls(stream, logged, log))
             except UnspoolError as error:
                 failures.append(str(error))
