@@ -106,13 +106,13 @@ def test_a_turn_is_markdown(app: str) -> None:
     assert "Make it longer" in get(f"{app}/s/{STORM}/turn/1/7.md").text
 
 
-def _anchors(html: str, kind: str) -> list[str]:
-    return re.findall(rf'data-kind="{kind}" id="([^"]+)"', html)
+def _anchors(html: str, name: str) -> list[str]:
+    return re.findall(rf'class="{name}" id="([^"]+)"', html)
 
 
 def test_the_lines_behind_a_call_are_its_own_and_its_answer_s(app: str) -> None:
     page = get(f"{app}/s/{STORM}/page-001.html").text
-    anchor = _anchors(page, "tool")[0]
+    anchor = _anchors(page, "call")[0]
     got = get(f"{app}/s/{STORM}/raw?block={anchor}")
     assert got.status == 200
     assert got.text.count("<section") == 2

@@ -174,6 +174,23 @@ def test_a_byte_now_and_then_is_not_enough(hasty: Hasty) -> None:
         until(lambda: link.sendall(b"a"))
 
 
+def test_who_goes_on_sending_after_the_answer_is_let_go(hasty: Hasty) -> None:
+    with hasty.linked() as link:
+        link.sendall(WHOLE.replace(b"GET", b"POST").replace(b"Host", b"Content-Length: 99999999\r\nHost"))
+        assert link.recv(65536).startswith(b"HTTP/1.1 405 ")
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            until(lambda: link.sendall(b"a"))
+
+
+def test_who_sends_the_rest_after_the_answer_is_heard_again(hasty: Hasty) -> None:
+    with hasty.linked() as link:
+        link.sendall(WHOLE.replace(b"GET", b"POST").replace(b"Host", b"Content-Length: 5\r\nHost"))
+        assert link.recv(65536).startswith(b"HTTP/1.1 405 ")
+        link.sendall(b"hello" + WHOLE)
+        said = everything(link)  # until the connection is idle for long
+    assert b"HTTP/1.1 200 " in said
+
+
 def test_who_asks_again_and_again_in_time_is_heard(hasty: Hasty) -> None:
     """The clock is that of one head: a connection that is used may be as old as it likes."""
     until(lambda: _is_heard_for_long(hasty))

@@ -17,6 +17,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.cli.running import run
 from tests.waiting import ending
 from unspool.demo import write_demo
 
@@ -25,8 +26,9 @@ ERAS = ["legacy", "auto", "2026-07-28"]
 
 @pytest.fixture(autouse=True)
 def demo(home: Path) -> None:
-    """The demo where the agent keeps its logs."""
+    """The demo where the agent keeps its logs; kept already, so that the first answer waits for nothing."""
     write_demo(home / ".claude")
+    assert run("sync").code == 0
 
 
 def started(*arguments: str, **more: str) -> "subprocess.Popen[bytes]":

@@ -143,6 +143,8 @@ class BackgroundSync:
         self._state = SyncState()
         self._changed = threading.Condition()
         self._process: SpawnProcess | None = None
+        self._follower = threading.Thread(target=self._follow, name="background", daemon=True)
+        """Starts the process, and alone takes note of its end: of two that wait for one, either may miss it."""
         self.stopping = threading.Event()
         """Set when the app ends: whoever waits for long looks here."""
 
@@ -157,7 +159,7 @@ class BackgroundSync:
         return self._state
 
     def start(self) -> None:
-        threading.Thread(target=self._follow, name="background", daemon=True).start()
+        self._follower.start()
 
     def ask(self) -> None:
         """Ask it to end, without waiting for that."""
@@ -171,12 +173,13 @@ class BackgroundSync:
         self.ask()
         with self._changed:
             self._changed.notify_all()
+        if self._follower.ident is None:  # it was never started
+            return
+        self._follower.join(patience)
         process = self._process
-        if process is not None and process.pid is not None:
-            process.join(patience)
-            if process.exitcode is None:
-                process.kill()
-                process.join(_KILLED)
+        if self._follower.is_alive() and process is not None and process.pid is not None:
+            process.kill()
+            self._follower.join(_KILLED)
 
     def _follow(self) -> None:
         wait = _AGAIN

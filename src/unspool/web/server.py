@@ -74,7 +74,7 @@ def has_browser(environment: Mapping[str, str], system: str) -> bool:
 
 
 PATIENCE = 10.0
-"""Seconds for the head of a request."""
+"""Seconds for the head of a request, and for what is still sent of one that was answered."""
 UNREAD = 20.0
 """Seconds in which nothing of an answer was taken."""
 
@@ -109,7 +109,7 @@ class TimeoutProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        if self.conn.their_state is not h11.IDLE and not self._answered_early():
             self._halt()
         elif self._clock is None:
             self._wind()
@@ -117,6 +117,12 @@ class TimeoutProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         self._halt()
         super().on_response_complete()
+        if self._answered_early():
+            self._wind()  # what still comes keeps uvicorn's own clock from running out
+
+    def _answered_early(self) -> bool:
+        """Whether a request was answered that is still being sent."""
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
     def pause_writing(self) -> None:
         super().pause_writing()

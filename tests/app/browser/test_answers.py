@@ -8,9 +8,9 @@ import pytest
 
 from tests.app.asking import Site, shop, site
 from tests.app.browser.finding import axe, faults
-from tests.app.browser.windows import opened, settled, window
+from tests.app.browser.windows import opened, window
 from tests.figures.test_compare import attempt
-from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from tests.site.browser.tabs import DESKTOP, PHONE, settled, too_wide
 from tests.site.search.chromium import until
 from tests.store.library.test_change_story import PULL, harbour
 

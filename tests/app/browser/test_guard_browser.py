@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.app.browser.windows import drawn
 from tests.app.opened import Opened, opened
 from tests.cli.running import talk
+from tests.site.browser.tabs import drawn
 from tests.site.search.chromium import until
 from unspool.app.render import PUBLIC_URLS
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.app.browser.windows import drawn, window
+from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser import hostile
-from tests.site.browser.tabs import PHONE, too_wide
+from tests.site.browser.tabs import PHONE, drawn, too_wide
 from tests.site.search.chromium import until
 from tests.thorough import tries
 from unspool.app.context import AppContext

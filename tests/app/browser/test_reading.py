@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.app.browser.finding import SETTLE
-from tests.app.browser.windows import settled, window
+from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
 from tests.log_builder.builder import LogBuilder
-from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from tests.site.browser.tabs import DESKTOP, PHONE, click_still, settled, too_wide
 from tests.site.search.chromium import until
 from tests.thorough import some
 from unspool.app import open_session, partial_read
@@ -79,10 +79,26 @@ def test_a_turn_and_the_resume_command_are_copied(browser: Any, app: str) -> Non
         page.locator("[data-copy]").first.click()
         copied(page, f"--resume {STORM}")
         page.goto(f"{app}/s/{STORM}/page-001.html")
-        page.locator("#turn-2 .deed", has_text="Copy turn").click()
+        click_still(page, page.locator("#turn-2 .deed", has_text="Copy turn"))
         copied(page, "and show it in centimetres")
-        page.locator("#turn-3 .deed", has_text="Fork here").click()
+        click_still(page, page.locator("#turn-3 .deed", has_text="Fork here"))
         copied(page, f"unspool fork {STORM} --at 3")
+
+
+def test_a_turn_that_cannot_be_had_is_not_said_to_be_copied(browser: Any, app: str) -> None:
+    with window(browser, app, may_fail=True, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        page.evaluate("navigator.clipboard.writeText('as it was')")
+        page.route("**/turn/2.md", lambda route: route.fulfill(status=503, body="busy"))
+        page.evaluate(
+            "const turn = document.querySelector('#turn-2'); window.names = [];"
+            "new MutationObserver(() => window.names.push(turn.textContent)).observe(turn,"
+            " { childList: true, subtree: true, characterData: true })"
+        )
+        click_still(page, page.locator("#turn-2 .deed", has_text="Copy turn"))
+        until(page, "window.names.some((name) => name.includes('Did not work'))")
+        assert not page.evaluate("window.names.some((name) => name.includes('Copied'))")
+        copied(page, "as it was")
 
 
 def test_other_ways_to_go_on_are_opened_and_copied_by_keys(browser: Any, app: str) -> None:
@@ -126,7 +142,7 @@ def test_without_scripts_everything_can_be_read(browser: Any, app: str) -> None:
         page.locator("a", has_text="Read from the start").click()
         assert page.locator(".prompt").first.is_visible()
         page.locator("details.call > summary").first.click()
-        assert page.locator("details.call[open] .body").first.is_visible()
+        assert page.locator("details.call[open] > summary + div").first.is_visible()
         page.goto(f"{app}/live")
         assert page.locator("h1", has_text="Live").is_visible()
 
@@ -248,7 +264,7 @@ def test_a_presenter_hides_what_is_not_for_the_audience(browser: Any, app: str) 
         page.locator("[data-hide=tools]").click()
         for _ in range(9):
             page.keyboard.press("PageDown")
-        assert not any(one.is_visible() for one in page.locator(".stage [data-kind=tool]").all())
+        assert not any(one.is_visible() for one in page.locator(".stage .call").all())
         page.reload()
         assert page.locator("[data-hide=tools]").get_attribute("aria-pressed") == "true"
         before = page.locator(".prompt").bounding_box()["height"]

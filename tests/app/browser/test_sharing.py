@@ -109,6 +109,7 @@ def test_without_a_script_the_forms_do_it(browser: Any, address: str) -> None:
     with opened(browser, address, java_script_enabled=False) as window:
         page = window.go(REVIEW)
         finding(page, "other one is").last.get_by_role("button", name="Keep").click()
+        page.locator(".value.stays").wait_for()
         assert page.locator(".value.stays").count() == 1
         assert "#f-" in page.url, "the page is where it was"
         page.get_by_label("A word or phrase").fill(CUSTOMER)

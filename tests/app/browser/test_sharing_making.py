@@ -9,12 +9,12 @@ import pytest
 
 from tests.app.asking import NOW
 from tests.app.browser.finding import axe, faults
-from tests.app.browser.windows import drawn, opened
+from tests.app.browser.windows import opened
 from tests.app.browsing import browsed, planned
 from tests.app.secrets import leaky
 from tests.cli.fakes import GIST, gh
 from tests.log_builder.builder import LogBuilder
-from tests.site.browser.tabs import DESKTOP, PHONE, tab, too_wide
+from tests.site.browser.tabs import DESKTOP, PHONE, drawn, tab, too_wide
 
 WORK, LEAKY, MANY, NONE = "/s/work/share", "/s/leaky/share", "/s/many/share", "/s/none/share"
 WORDS = "four tides every day"

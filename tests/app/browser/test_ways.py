@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.app.browser.finding import axe, faults
-from tests.app.browser.windows import drawn, window
+from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
-from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from tests.site.browser.tabs import DESKTOP, PHONE, drawn, too_wide
 from tests.site.search.chromium import until
 from tests.waiting import until as waited
 from unspool.config.settings import settings_path
@@ -100,8 +100,8 @@ def test_what_the_settings_hide_is_shown_again_turn_by_turn(browser: Any, app: s
     with window(browser, app) as page:
         page.goto(f"{app}/s/{STORM}/page-001.html")
         until(page, "document.documentElement.classList.contains('hide-tools')")
-        call = page.locator("#turn-1 [data-kind=tool]").first
-        other = page.locator("#turn-2 [data-kind=tool]").first
+        call = page.locator("#turn-1 .call:not([data-kind])").first
+        other = page.locator("#turn-2 .call:not([data-kind])").first
         assert not call.is_visible()
         assert page.locator("#turn-1 > .veil").text_content().startswith("Show ")
         page.locator("#turn-1 > .veil").click()
@@ -116,7 +116,7 @@ def test_what_the_settings_hide_is_shown_again_turn_by_turn(browser: Any, app: s
         assert page.locator(".veil").count() == 0
     with window(browser, app, java_script_enabled=False) as page:
         page.goto(f"{app}/s/{STORM}/page-001.html")
-        assert page.locator("#turn-1 [data-kind=tool]").first.is_visible()
+        assert page.locator("#turn-1 .call:not([data-kind])").first.is_visible()
 
 
 @pytest.mark.parametrize("way", ["", "page-002.html", "context", "branches?right=1", "present"])

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.app.browser.windows import drawn, settled, window
+from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import desk_of
 from tests.log_builder.builder import LogBuilder
-from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from tests.site.browser.tabs import DESKTOP, PHONE, drawn, settled, too_wide
 from tests.site.search.chromium import until
 from tests.waiting import until as waited
 from unspool.app import open_session, partial_read
@@ -90,6 +90,7 @@ def test_what_is_read_stays_where_it_is_when_turns_come_above_it(browser: Any, a
         top = settled(page, "window.held.getBoundingClientRect().top")
         offset = page.evaluate("document.querySelector('#turn-46').getBoundingClientRect().top")
         assert -1500 < offset < top < 1500
+        until(page, f"document.querySelector('main > .facts').textContent.startsWith(`Prompts ${{{_SHOWN}[0]}} to`)")
 
 
 @pytest.mark.parametrize("anchor", ["turn-77", "msg"])
@@ -170,6 +171,22 @@ def test_words_of_the_whole_session_are_found_from_one_page(browser: Any, app: s
         until(page, "document.activeElement.type !== 'search'")  # the browser takes the focus away as it draws
         page.keyboard.press("?")
         assert "find in all of this session" in page.locator("dialog").text_content()
+
+
+def test_who_steps_before_a_window_came_misses_no_place(browser: Any, app: str) -> None:
+    pressed = """(times) => {
+      const enter = () => new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true });
+      for (let one = 0; one < times; one++) document.activeElement.dispatchEvent(enter());
+    }"""
+    with window(browser, app.partition("/s/")[0]) as page:
+        page.goto(f"{app}/page-001.html")
+        page.keyboard.press("Control+f")
+        page.keyboard.type("NEEDLE-7")
+        at_place(page, 1)
+        page.evaluate(pressed, 7)  # the fourth leads to a window that is not here
+        at_place(page, 8)
+        page.evaluate(pressed, 11)
+        at_place(page, 19)
 
 
 _PRESSED = """() => {

@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 
 from tests.site.browser.tabs import DESKTOP, Tab
 from tests.site.search.chromium import PATIENCE
-from tests.waiting import until
 
 _IDLE: "WeakKeyDictionary[Any, dict[str, Window]]" = WeakKeyDictionary()
 """By browser, and by what cannot be changed of a window once it is there."""
@@ -64,24 +63,6 @@ def _emptied(window: Window) -> None:
     link = context.new_cdp_session(page)
     link.send("Storage.clearDataForOrigin", {"origin": window.address, "storageTypes": "local_storage,session_storage"})
     link.detach()
-
-
-def drawn(page: Any) -> None:
-    """Wait until a page has been drawn twice: what its scripts do after an event, they have done then."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
-
-
-def settled(page: Any, expression: str) -> Any:
-    """What an expression says, once it says the same several times."""
-    said = [page.evaluate(expression)]
-
-    def same() -> bool:
-        drawn(page)
-        said.append(page.evaluate(expression))
-        return len(said) > 9 and len(set(said[-9:])) == 1
-
-    until(same, lambda: said[-9:])
-    return said[-1]
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Many passages at once: retries, pauses, giving up, and an end by Ctrl-C."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -7,13 +8,15 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.copies.compress.model import KEY, QUICK, Model, model, passages, until
+from tests.copies.compress.model import KEY, QUICK, Model, model, passages, short, until
+from tests.waiting import PATIENCE
 from unspool.copies.compress.passages import CompressOptions, CompressOutcome, ShortenedPassage, TurnBands
-from unspool.copies.compress.providers import Anthropic, OpenAi
+from unspool.copies.compress.providers import Anthropic, ModelFailed, ModelRequest, OpenAi
 from unspool.copies.compress.run import Patience, compress
 
 ALL = TurnBands.parse("0-100:light")
@@ -102,14 +105,54 @@ def test_time_limits_go_by_size() -> None:
     assert usual.attempts == 4
 
 
-def test_a_pause_that_is_asked_for_holds_everybody() -> None:
+class AsksForAPause:
+    """A service that is asked by two at once, tells the first to pause, and answers the other once that pauses. Time
+    passes only while both wait."""
+
+    name, model, width = "pausing", "m", 2
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.asked: list[float] = []
+        """When each request came."""
+        self._both_ask = threading.Barrier(2, timeout=PATIENCE)
+        self._both_wait = threading.Barrier(2, self._pass_time, timeout=PATIENCE)
+        self._one_waits = threading.Event()
+
+    def _pass_time(self) -> None:
+        self.now += 60
+
+    def ask(self, ask: ModelRequest, _seconds: float, _stop: threading.Event) -> str:
+        self.asked.append(self.now)
+        if not self._one_waits.is_set():
+            if self._both_ask.wait() == 0:
+                raise ModelFailed("slow down", pause=100.0)
+            assert self._one_waits.wait(PATIENCE)
+        return short(json.loads(ask.content)["text"])
+
+    def wait(self, _seconds: float) -> bool:
+        self._one_waits.set()
+        self._both_wait.wait()
+        return False
+
+
+def test_a_pause_that_is_asked_for_holds_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a 429, nobody asks again before its time, and then all succeed."""
-    with model((429, {"Retry-After": "1"}, "slow down")) as server:
-        outcome = run(server, 12, width=2)
-    times = sorted(heard.time for heard in server.heard)
+    service, stop = AsksForAPause(), threading.Event()
+    monkeypatch.setattr(stop, "wait", service.wait)
+    monkeypatch.setattr("unspool.copies.compress.run.Event", lambda: stop)
+    monkeypatch.setattr("unspool.copies.compress.run.time", SimpleNamespace(monotonic=lambda: service.now))
+    outcome = compress(passages(12), ALL, service, CompressOptions(width=2), QUICK)
     assert outcome.stats.compressed == 12
-    assert len(times) == 13
-    assert sum(moment < times[0] + 0.9 for moment in times) <= 6
+    assert service.asked == [0, 0, *[120.0] * 11]
+
+
+def test_a_pause_is_taken_from_the_answer() -> None:
+    with model((429, {"Retry-After": "1"}, "slow down")) as server:
+        outcome = run(server, 1)
+    first, second = (heard.time for heard in server.heard)
+    assert second - first >= 1
+    assert outcome.stats.compressed == 1
 
 
 def test_a_pause_beyond_patience_ends_it() -> None:

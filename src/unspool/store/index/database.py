@@ -13,7 +13,7 @@ from unspool.store.archive.keys import is_weak
 from unspool.store.index.schema import TABLES, VERSION
 
 _WAIT_MS = 60_000
-_CACHE_KB = 32_000
+_CACHE_KB = 22_000
 _HASH_BYTES = 32 * 1024 * 1024
 """Words gathered in memory before they are written: more of them make a smaller index, and quicker."""
 _SEGMENTS = 8
