@@ -60,7 +60,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--more-mb", type=int, default=500, help="a second corpus for the archive; 0: none (default: 500)"
     )
-    parser.add_argument("--no-real", action="store_true", help="leave out real logs (of archive, clone and hub)")
+    parser.add_argument("--no-real", action="store_true", help="leave out real logs (of site, archive, clone and hub)")
+    parser.add_argument(
+        "--real-mb",
+        type=int,
+        default=0,
+        help="real logs of site, archive and before: copies, so large (default: as is)",
+    )
     parser.add_argument(
         "--sizes", type=_sizes, metavar="MB,MB,...", default=scale.SIZES, help="of scale (default: 50 MB to 5 GB)"
     )
@@ -107,7 +113,8 @@ def _measured(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     if "answers" in parts:
         yield from map(_said, answers.rows(source))
     if "site" in parts:
-        yield from map(_said, site.rows(source))
+        for logs in (source, *_real(options, options.real_mb)):
+            yield from map(_said, site.rows(logs))
     if "startup" in parts:
         yield _said(startup.row())
     if "memory" in parts:
@@ -133,7 +140,7 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         yield from agents.rows(SHARED, options.agents_mb)
     if "before" in options.parts:
         yield from before.rows("made", source, options.before)
-        for real in _real(options):
+        for real in _real(options, options.real_mb):
             yield from before.rows("real", real, options.before)
     if "scale" in options.parts:
         made = partial(_source, seed=options.seed)
@@ -171,13 +178,14 @@ def _sources(options: argparse.Namespace, source: Path) -> Iterator[Path]:
     yield source
     if options.more_mb:
         yield _source(options.more_mb, options.seed)
-    yield from _real(options)
+    yield from _real(options, options.real_mb)
 
 
-def _real(options: argparse.Namespace) -> Iterator[Path]:
+def _real(options: argparse.Namespace, mb: int = 0) -> Iterator[Path]:
+    """The real logs, where there are any; as so many MB of copies, where it is said."""
     real = SHARED / "corpora" / "claude"
     if real.is_dir() and not options.no_real:
-        yield real
+        yield corpus.repeated(real / "projects", mb, "real") if mb else real
 
 
 def _said(row: Row) -> Row:

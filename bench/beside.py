@@ -50,7 +50,7 @@ def in_turns(ours: Work, theirs: Work | None, times: int) -> tuple[Runs, Runs | 
 
 def row(what: str, ours: Runs, name: str, theirs: Runs | None, aim: float) -> Row:
     """Both, and whether the best of ours is at least `aim` times as fast as the best of theirs."""
-    wanted = f">= {aim:.0f}x as fast" if aim > 1 else "no slower"
+    wanted = f">= {aim:g}x as fast" if aim > 1 else "no slower"
     if ours.failed:
         return Row(what, ours.failed, aim=wanted, met=False)
     if theirs is None or theirs.failed:

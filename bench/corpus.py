@@ -44,10 +44,16 @@ def made(shared: Path, seed: int, mb: int) -> Path:
     return _copied(one.name, one / "projects", mb)
 
 
-def repeated(template: Path, mb: int) -> Path:
-    """A source of `mb` MB made of copies of the projects in `template`, each with names of its own."""
+def repeated(template: Path, mb: int, kind: str = "made") -> Path:
+    """A source of `mb` MB made of copies of the projects in `template`, each with names of its own; made or real."""
     logs = b"".join(path.read_bytes() for path in sorted(template.rglob("*.jsonl")))
-    return _copied(_digest(logs), template, mb)
+    return _copied(f"{kind}-{_digest(logs)}", template, mb)
+
+
+def described(source: Path) -> str:
+    """How large a source is, and whether its logs are made or real."""
+    is_made = source.is_relative_to(CACHE) and "-of-real-" not in source.name
+    return f"{size(source) / 1e6:.0f} MB {'made' if is_made else 'real'}"
 
 
 def huge_log(template: Path, mb: int, folder: Path) -> None:

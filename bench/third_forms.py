@@ -10,6 +10,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from importlib import resources
+from math import gcd, prod
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -247,8 +248,14 @@ def _openssh(random: Random) -> list[str]:
 def _prime(random: Random) -> int:
     while True:
         number = random.getrandbits(1024) | 1 << 1023 | 1 << 1022 | 1
-        if (number - 1) % 65537 and all(pow(base, number - 1, number) == 1 for base in (2, 3, 5)):
+        if gcd(number, _SMALL_PRIMES) > 1 or not (number - 1) % 65537:
+            continue
+        if all(pow(base, number - 1, number) == 1 for base in (2, 3, 5)):
             return number
+
+
+_SMALL_PRIMES = prod(number for number in range(3, 1000, 2) if all(number % by for by in range(3, number, 2)))
+"""Their product. What it shares a divisor with is no prime, which is seen in a thousandth of the time."""
 
 
 # People ---------------------------------------------------------------------------------------------------------------
