@@ -52,7 +52,10 @@ def test_several_processes_find_the_same(jobs: int, tmp_path: Path, monkeypatch:
     assert usage_report(alone).sum.requests > 50
 
 
-def test_copies_in_two_folders_count_once_whoever_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("jobs", [2, 4])
+def test_copies_in_two_folders_count_once_whoever_reads_them(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = write_demo(tmp_path)
     alone = usage_report(light_index(discover_logs([source]), PRICES, 1)).sum
     for log in list((source / "projects").rglob("*.jsonl")):
@@ -60,7 +63,7 @@ def test_copies_in_two_folders_count_once_whoever_reads_them(tmp_path: Path, mon
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(log.read_bytes())
     monkeypatch.setattr(module, "_WORTH_A_PROCESS", 0)
-    assert usage_report(light_index(discover_logs([source]), PRICES, 2)).sum == alone
+    assert usage_report(light_index(discover_logs([source]), PRICES, jobs)).sum == alone
 
 
 def test_a_log_that_cannot_be_read_is_named_and_the_rest_counts(tmp_path: Path) -> None:

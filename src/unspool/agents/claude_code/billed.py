@@ -1,11 +1,10 @@
 """What is billed: the usage of a request, and the billed requests of a log, read as quickly as can be.
 
-A line without the word "usage" as a key is never looked at; of one with it, only what is billed is decoded. A line
-that does not have the usual shape is understood by the parser.
+A line without the word "assistant" is never looked at; of one with it, only what is billed is decoded. A line that
+does not have the usual shape is understood by the parser.
 """
 
 import io
-import re
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import BinaryIO, cast
@@ -19,8 +18,8 @@ from unspool.model import BY_PLACE, Call, Usage
 
 _BLOCK = 512 * 1024
 _HEAD = 4096
-_find_key = re.compile(rb'"usage"').search
-"""Patterns look for a few bytes quicker than `bytes.find` does, which stops at every quotation mark."""
+_ANSWER = b'"assistant"'
+"""What every line says that is billed, and few others."""
 
 
 _ADVICE = "advisor_message"
@@ -137,7 +136,7 @@ def billed_calls(stream: BinaryIO, understand: Understand, logged: Collection[st
 def _quickly(stream: BinaryIO, understand: Understand, logged: Collection[str]) -> Iterator[Call]:
     last: _BilledLine | None = None
     for lines, end in _whole_lines(stream):
-        for raw in _with_usage(lines, end):
+        for raw in _answers(lines, end):
             try:
                 line = _decode(raw).billed(logged)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -176,11 +175,12 @@ def _whole_lines(stream: BinaryIO) -> Iterator[tuple[bytearray, int]]:
     yield piece, kept
 
 
-def _with_usage(lines: bytearray, stop: int) -> Iterator[memoryview]:
+def _answers(lines: bytearray, stop: int) -> Iterator[memoryview]:
+    """The lines that may be an answer of a model."""
     view, end = memoryview(lines), 0
-    while found := _find_key(lines, end, stop):
-        start = lines.rfind(b"\n", end, found.start()) + 1 or end
-        end = lines.find(b"\n", found.end(), stop)
+    while (found := lines.find(_ANSWER, end, stop)) >= 0:
+        start = lines.rfind(b"\n", end, found) + 1 or end
+        end = lines.find(b"\n", found, stop)
         end = end if end >= 0 else stop
         yield view[start:end]
 

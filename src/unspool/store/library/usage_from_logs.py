@@ -15,8 +15,12 @@ from unspool.store.library.inputs import open_log
 if TYPE_CHECKING:
     import apsw
 
+    from unspool.workers import ProcessCall
+
 _WORTH_A_PROCESS = (16 if sys.platform == "linux" else 48) * 1024 * 1024
 """Bytes to read, below which another process costs more than it brings."""
+_WRITING = 0.2
+"""Of a share, how much less this process reads than the others: it writes what all of them found."""
 _HEAD = 16 * 1024
 """Bytes by which a log is known; the rest is read in large blocks, which need no buffer."""
 ANSWERS = ("day", "week", "month", "model", "block")
@@ -36,16 +40,62 @@ def light_index(logs: Sequence[FoundLog], prices: PriceTable, jobs: int | None =
     """The requests of all logs; what the index would say of them, but for which session holds them."""
     import apsw
 
-    ledgers, failures = _counted(logs, jobs or os.cpu_count() or 1)
+    mine, *others = _shares(logs, (jobs or os.cpu_count() or 1) if _size(logs) >= _WORTH_A_PROCESS else 1)
+    waiting = _read_elsewhere(others) if others else []
     db = apsw.Connection(":memory:")
     db.execute(TABLES)
     db.execute("DROP INDEX request_message; DROP INDEX request_session")  # nobody asks here for either
-    terms: dict[tuple[str, str, str, str], int] = {}
     with db:
-        db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 17)})", _rows(ledgers, prices, terms))  # noqa: S608
-        named = ((number, *(_clean(word) for word in said)) for said, number in terms.items())
-        db.executemany("INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)", named)
+        writer = _RequestWriter(db, prices)
+        ledger, failures = _read(mine)
+        writer.put(ledger)
+        for call in waiting:
+            ledger, failed = call.result()
+            writer.put(ledger)
+            failures += failed
+        writer.put_terms()
     return LightIndex(db, failures)
+
+
+_Read = tuple[CallLedger, list[str]]
+"""The requests of some logs, and those of them that could not be read, with why."""
+
+
+def _read_elsewhere(shares: Sequence[list[FoundLog]]) -> "list[ProcessCall[list[FoundLog], _Read]]":
+    from unspool.workers import ProcessCall  # dear to load where there is little to do
+
+    return [ProcessCall(_read, share) for share in shares]
+
+
+class _RequestWriter:
+    """Writes ledgers as rows, each while other processes still read theirs; a request of several ledgers once."""
+
+    def __init__(self, db: "apsw.Connection", prices: PriceTable) -> None:
+        self._db, self._cost = db, prices.picodollars.of
+        self._terms: dict[tuple[str, str, str, str], int] = {}
+        self._written: dict[int, CallLedger] = {}
+        """Ledgers that share no request, by the number that their rows have for a session."""
+
+    def put(self, ledger: CallLedger) -> None:
+        for number, other in list(self._written.items()):
+            if other.meets(ledger):
+                self._db.execute("DELETE FROM request WHERE session = ?", (number,))
+                other.merge(ledger)
+                ledger = self._written.pop(number)
+        number = max(self._written, default=0) + 1
+        self._written[number] = ledger
+        self._db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 17)})", self._rows(number, ledger))  # noqa: S608
+
+    def _rows(self, number: int, ledger: CallLedger) -> Iterator[tuple[object, ...]]:
+        cost, terms = self._cost, self._terms
+        for _, _, time, said, figures, final in ledger.rows():
+            price = cost(said, time, figures)
+            term = terms.setdefault(said, len(terms) + 1)
+            yield number, 0, 0, time, term, *figures, final, None, 1, price
+
+    def put_terms(self) -> None:
+        named = ((number, *(_clean(word) for word in said)) for said, number in self._terms.items())
+        self._db.executemany("INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)", named)
 
 
 def cost_of(log: FoundLog) -> float | None:
@@ -55,44 +105,8 @@ def cost_of(log: FoundLog) -> float | None:
     return float(cost.amount) if cost.known and not failures else None
 
 
-def _rows(
-    ledgers: list[CallLedger], prices: PriceTable, terms: dict[tuple[str, str, str, str], int]
-) -> Iterator[tuple[object, ...]]:
-    cost = prices.picodollars.of
-    for ledger in ledgers:
-        for _, _, time, said, figures, final in ledger.rows():
-            price = cost(said, time, figures)
-            number = terms.setdefault(said, len(terms) + 1)
-            yield 0, 0, 0, time, number, *figures, final, None, 1, price
-
-
-def _counted(logs: Sequence[FoundLog], jobs: int) -> tuple[list[CallLedger], list[str]]:
-    """Ledgers that share no request, and what could not be read."""
-    mine, *others = _shares(logs, jobs if _size(logs) >= _WORTH_A_PROCESS else 1)
-    if not others:
-        ledger, failures = _read(mine)
-        return [ledger], failures
-    from unspool.workers import ProcessCall  # dear to load where there is little to do
-
-    waiting = [ProcessCall(_read, share) for share in others]
-    done = [_read(mine), *(one.result() for one in waiting)]
-    found: list[CallLedger] = []
-    for ledger, _ in done:
-        _join(found, ledger)
-    return found, [failure for _, failures in done for failure in failures]
-
-
-def _join(found: list[CallLedger], ledger: CallLedger) -> None:
-    """Add a ledger to others, as one with those that it shares requests with."""
-    for other in [other for other in found if other.meets(ledger)]:
-        found.remove(other)
-        other.merge(ledger)
-        ledger = other
-    found.append(ledger)
-
-
 def _shares(logs: Sequence[FoundLog], jobs: int) -> list[list[FoundLog]]:
-    """The logs in shares of like size, the first never missing.
+    """The logs in shares of like work: the first, which is never missing, is for this process.
 
     Those of one folder, which may hold copies of each other, stay together where no folder is more than a share.
     """
@@ -104,7 +118,7 @@ def _shares(logs: Sequence[FoundLog], jobs: int) -> list[list[FoundLog]]:
         unit for group in folders.values() for unit in ([group] if _size(group) <= most else [[one] for one in group])
     ]
     shares: list[list[FoundLog]] = [[] for _ in range(jobs)]
-    sizes = [0] * jobs
+    sizes = [int(most * _WRITING), *[0] * (jobs - 1)]
     for unit in sorted(units, key=_size, reverse=True):
         least = sizes.index(min(sizes))
         shares[least] += unit
@@ -116,7 +130,7 @@ def _size(logs: Sequence[FoundLog]) -> int:
     return sum(log.total_size for log in logs)
 
 
-def _read(logs: Sequence[FoundLog]) -> tuple[CallLedger, list[str]]:
+def _read(logs: Sequence[FoundLog]) -> _Read:
     ledger, failures = CallLedger(), []
     for log in logs:
         agent, logged = by_id(log.agent_id), log.agent_ids
