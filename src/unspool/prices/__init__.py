@@ -47,8 +47,10 @@ class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.unpriced and not self.floor
 
     def __add__(self, other: "Cost") -> "Cost":
-        unpriced = Counter(dict(self.unpriced)) + Counter(dict(other.unpriced))
-        return Cost(self.amount + other.amount, tuple(sorted(unpriced.items())), self.floor or other.floor)
+        unpriced = self.unpriced or other.unpriced
+        if self.unpriced and other.unpriced:
+            unpriced = tuple(sorted((Counter(dict(self.unpriced)) + Counter(dict(other.unpriced))).items()))
+        return Cost(self.amount + other.amount, unpriced, self.floor or other.floor)
 
 
 class PriceParts(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ import re
 import unicodedata
 import zlib
 from base64 import b64encode
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import blake2b
@@ -26,6 +26,7 @@ _SPACED: Final = re.compile(rf"[^\W_{_UNSPACED}]+")
 _RUN: Final = re.compile(f"[{_UNSPACED}]+")
 _PLAIN: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 """ASCII in lower case, with a space for all that is no part of a word."""
+_ASCII: Final = frozenset(map(chr, range(128)))
 _FINAL_SIGMA: Final = "\N{GREEK SMALL LETTER FINAL SIGMA}"
 _SIGMA: Final = "\N{GREEK SMALL LETTER SIGMA}"
 
@@ -34,23 +35,25 @@ def fold_text(text: str) -> str:
     """The text as it is compared."""
     if text.isascii():
         return text.lower()
-    return _without_marks(unicodedata.normalize("NFKD", text)).lower().replace(_FINAL_SIGMA, _SIGMA)
+    text = unicodedata.normalize("NFKD", text)
+    return _without(filter(_is_mark, set(text) - _ASCII), text).lower().replace(_FINAL_SIGMA, _SIGMA)
 
 
-def _without_marks(text: str) -> str:
-    for mark in filter(_is_mark, set(text)):
-        text = text.replace(mark, "")
+def _without(chars: Iterable[str], text: str) -> str:
+    for char in chars:
+        text = text.replace(char, "")
     return text
 
 
 def split_words(text: str) -> set[str]:
     """The distinct words of a text, those of one ASCII character and long ones too."""
     if not text.isascii():
-        if not any(map(_is_letter, set(text))):  # but arrows, dashes, boxes, which are between words
-            text = _without_marks(text)
+        others = set(text) - _ASCII
+        if not any(map(_is_letter, others)):  # but arrows, dashes, boxes, which are between words
+            text = _without(filter(_is_mark, others), text)
         else:
             text = fold_text(text)
-            if any(map(_is_letter, set(text))):
+            if any(map(_is_letter, set(text) - _ASCII)):
                 return _words_of_any(text)
     return set(text.encode("ascii", "replace").translate(_PLAIN).decode().split())
 
@@ -123,14 +126,17 @@ def read_postings(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _postings(ranked: list[SearchRecord]) -> dict[str, str]:
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    found: dict[str, str] = {}
+    get = found.get
     for number, record in enumerate(ranked):
         code = record_code(number)
         for word in split_words(record.text):
-            found[word].append(code)
+            held = get(word)
+            found[word] = code if held is None else held + code
     for word in [word for word in found if len(word) > MAX_WORD]:
-        found[word[:MAX_WORD]] += found.pop(word)
-    return {word: "".join(found[word]) for word in sorted(found) if len(word) > 1 or not word.isascii()}
+        numbers = found.pop(word)
+        found[word[:MAX_WORD]] = get(word[:MAX_WORD], "") + numbers
+    return {word: found[word] for word in sorted(found) if len(word) > 1 or not word.isascii()}
 
 
 _ACTIVE: Final = ((b"<", b"\\u003c"), ("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029"))

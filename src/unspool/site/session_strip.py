@@ -64,46 +64,49 @@ def strip_pieces(view: SessionView) -> list[StripPiece]:
 
 def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
     """What happened in a turn, each until the next began or its answer came."""
-    items: list[tuple[Happening, Prompt | Block, str]] = []
-    if turn.prompt is not None:
-        items.append(("you", turn.prompt, f"Prompt {turn.number}: {prompt_line(turn.prompt, 80)}"))
-    shown = (block for block in turn.blocks if is_shown(block, hidden))
-    items += [(kind, block, name) for block in shown for kind, name in _happening(block)]
     steps: list[_Step] = []
     following = turn.ended
-    for kind, item, name in reversed(items):
-        own, until = _time(item), _answered(item) or following
-        took = (until - own).total_seconds() if own is not None and until is not None else 0.0
-        steps.append(_Step(kind, min(max(took, 0.0), _LONGEST), item, name))
-        following = own or following
+    for block in reversed(turn.blocks):
+        kind = _happening(block)
+        if kind is None or not is_shown(block, hidden):
+            continue
+        call = block if isinstance(block, ToolCall) else None
+        answered = call.result.time if call is not None and call.result is not None else None
+        took = _seconds(block.time, answered or following)
+        steps.append(_Step(kind, took, block, call.name if call is not None else kind))
+        following = block.time or following
+    if (prompt := turn.prompt) is not None:
+        name = f"Prompt {turn.number}: {prompt_line(prompt, 80)}"
+        steps.append(_Step("you", _seconds(prompt.time, following), prompt, name))
     return reversed(steps)
 
 
-def _happening(block: Block) -> Iterator[tuple[Happening, str]]:
+def _happening(block: Block) -> Happening | None:
     match block:
         case Thinking():
-            yield "thinking", "thinking"
+            return "thinking"
         case Text():
-            yield "answer", "answer"
+            return "answer"
         case ToolCall():
-            yield "failed" if block.end == "failed" else _ROLES.get(block.role, "running"), block.name
+            return "failed" if block.end == "failed" else _ROLES.get(block.role, "running")
         case Notice(kind="compaction"):
-            yield "compacted", "compacted"
+            return "compacted"
+        case _:
+            return None
 
 
-def _time(item: Prompt | Block) -> datetime | None:
-    return getattr(item, "time", None)
-
-
-def _answered(item: Prompt | Block) -> datetime | None:
-    return item.result.time if isinstance(item, ToolCall) and item.result is not None else None
+def _seconds(begun: datetime | None, until: datetime | None) -> float:
+    if begun is None or until is None:
+        return 0.0
+    return min(max((until - begun).total_seconds(), 0.0), _LONGEST)
 
 
 def _piece(group: list[_Step], view: SessionView) -> StripPiece:
-    weights: Counter[Happening] = Counter()
+    first = group[0]
+    weights: dict[Happening, int] = {}
     for step in group:
-        weights[step.kind] += int(step.seconds * 1000) + 1
-    kind, first = weights.most_common(1)[0][0], group[0]
+        weights[step.kind] = weights.get(step.kind, 0) + int(step.seconds * 1000) + 1
+    kind = max(weights, key=weights.__getitem__)
     if first.kind == "you":
         says = first.name
     else:
