@@ -31,9 +31,15 @@ def file_changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
 def _add(files: dict[str, FileChange], new: FileChange) -> None:
     if not new.path:
         return
-    was = files.get(new.path, FileChange(new.path))
-    counts = {name: getattr(was, name) + getattr(new, name) for name in ("reads", "writes", "added", "removed")}
-    files[new.path] = FileChange(new.path, **counts, created=was.created or new.created)
+    was = files.get(new.path)
+    files[new.path] = new if was is None else FileChange(
+        new.path,
+        was.reads + new.reads,
+        was.writes + new.writes,
+        was.added + new.added,
+        was.removed + new.removed,
+        was.created or new.created,
+    )  # fmt: skip
 
 
 def changed_lines(call: ToolCall) -> dict[str, tuple[int, int]]:

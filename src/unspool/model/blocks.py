@@ -275,7 +275,5 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def usage(self) -> Usage:
         """What its own requests used together."""
-        total = Usage()
-        for call in self.own_calls:
-            total = total + call.usage
-        return total
+        own = self.own_calls
+        return own[0].usage if len(own) == 1 else sum((call.usage for call in own), Usage())

@@ -7,7 +7,7 @@ the single request (length of its prompt, day, speed, tier), so price calls firs
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from hashlib import blake2b
 from math import prod
@@ -28,6 +28,8 @@ CallTerms = tuple[str, str, str, str]
 """Model, speed, tier and place."""
 CallFigures = tuple[int, int, int, int, int, int, int, int]
 """Input, output, cache read, cache write, the part of it that lives an hour, searches, fetches, reasoning."""
+CallRates = tuple[ModelPrice, Decimal, Decimal | None]
+"""The prices of tokens, what multiplies them, and the price of a web search."""
 BilledCall = tuple[int, int, float | None, CallTerms, CallFigures, bool]
 """Message, request, time, terms, figures, and whether these are final; as a ledger tells them."""
 
@@ -76,6 +78,7 @@ class PriceTable:
     def __init__(self, sheet: PriceSheet) -> None:
         self._sheet = sheet
         self._fitting: dict[str, tuple[ModelPrice, ...]] = {}
+        self._known: dict[tuple[CallTerms, date | None], CallRates | None] = {}
         self._picodollars: Picodollars | None = None
         self.date = sheet.date
         self.source = sheet.source
@@ -119,11 +122,16 @@ class PriceTable:
         input_, output, read, write, hour = (share.scaleb(-6) * factor for share in shares)
         return PriceParts(input_, output, read, write + hour, searches)
 
-    def rates(self, call: Call) -> tuple[ModelPrice, Decimal, Decimal | None] | None:
-        """The prices of tokens that hold for a request, what multiplies them, and the price of a web search."""
-        price = self._find(call)
-        factor = self._factor(call, price) if price else None
-        return None if price is None or factor is None else (price, factor, self._sheet.web_search)
+    def rates(self, call: Call) -> "CallRates | None":
+        """What holds for a request, looked up once for its day and terms; None where it has no known price."""
+        day = call.time.date() if call.time else None
+        key = (call.model, call.speed, call.tier, call.geo), day
+        if key not in self._known:
+            price = self._find(call.model, day)
+            factor = self._factor(call, price) if price else None
+            known = None if price is None or factor is None else (price, factor, self._sheet.web_search)
+            self._known[key] = known
+        return self._known[key]
 
     def cost(self, calls: Iterable[Call]) -> Cost:
         """What requests cost together; each call must be a single request, not a sum of several."""
@@ -167,11 +175,10 @@ class PriceTable:
         whole = all(None not in (one.input, one.output, one.read, one.write, one.write_1h) for one in rates)
         return price if whole else None
 
-    def _find(self, call: Call) -> ModelPrice | None:
-        if call.model not in self._fitting:
-            self._fitting[call.model] = self._sheet.fitting(call.model)
-        day = call.time.date() if call.time else None
-        return next((price for price in self._fitting[call.model] if price.covers(day)), None)
+    def _find(self, model: str, day: date | None) -> ModelPrice | None:
+        if model not in self._fitting:
+            self._fitting[model] = self._sheet.fitting(model)
+        return next((price for price in self._fitting[model] if price.covers(day)), None)
 
     def _factor(self, call: Call, price: ModelPrice) -> Decimal | None:
         """What speed, tier and place multiply the price of tokens by; None where one has no price."""

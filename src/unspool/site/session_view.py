@@ -50,11 +50,8 @@ class TurnCosts:
     def _count(self, member: Session) -> None:
         messages = {message.id: message for message in member.messages}
         for turn in all_turns(member):
-            spend = Cost()
-            for name in dict.fromkeys(getattr(block, "message", "") for block in turn.blocks):
-                if name in messages:
-                    spend += self._pay(messages[name])
-            self._turns[id(turn)] = spend
+            said = dict.fromkeys([getattr(block, "message", "") for block in turn.blocks])
+            self._turns[id(turn)] = sum((self._pay(messages[name]) for name in said if name in messages), Cost())
 
     def _pay(self, message: Message) -> Cost:
         """What a message cost, as far as it is not paid yet."""

@@ -7,7 +7,7 @@ from unspool.agents import FoundLog
 from unspool.store.library import Library
 from unspool.store.library.history import CountedLog
 from unspool.store.library.kept_sessions import KeptSessions
-from unspool.store.library.read import count_log, read_counted, read_session
+from unspool.store.library.read import count_log, read_countable, read_counted, read_session
 from unspool.store.sync import sync
 
 
@@ -19,6 +19,10 @@ def compare(found: FoundLog) -> None:
     session, counted = read_counted(found)
     assert session == read_session(found)
     assert told(counted) == told(count_log(found))
+    again, count = read_countable(found)
+    assert again == session
+    assert count is not None
+    assert told(count()) == told(counted)
 
 
 def test_one_pass_says_what_two_say(tmp_path: Path) -> None:

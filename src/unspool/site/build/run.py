@@ -1,7 +1,7 @@
 """Builds what a plan names: sessions in several processes, then the lists."""
 
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -30,8 +30,9 @@ from unspool.site.page_template import Crumb, Frame, PageTemplate, fill_template
 from unspool.site.search_files import SEARCH_FOLDER, SearchedSession, SearchIndexWriter
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
-from unspool.store.library import read_session
+from unspool.store.library.history import CountedLog
 from unspool.store.library.neighbours import ChainHead, Neighbours, chain_head
+from unspool.store.library.read import read_countable
 from unspool.workers import run_in_processes
 
 if TYPE_CHECKING:
@@ -39,7 +40,19 @@ if TYPE_CHECKING:
 
 
 class _Around(Neighbours):
-    """Neighbours that remember the beginnings of logs from one session to the next: many have the same around them."""
+    """Neighbours of a session that was just read. They remember the beginnings of logs from one session to the next:
+    many have the same around them."""
+
+    def __init__(
+        self, logs: Sequence[FoundLog], kept: "KeptSessions | None", count: Callable[[], CountedLog] | None
+    ) -> None:
+        super().__init__(lambda: logs, _load_prices, kept)
+        self._path, self._count = logs[0].path, count
+
+    def _counted(self, found: FoundLog) -> CountedLog:
+        if self._count is not None and found.path == self._path:
+            return self._counts.get(found.path) or self._counts.setdefault(found.path, self._count())
+        return super()._counted(found)
 
     def _head(self, found: FoundLog) -> ChainHead | None:
         return _begun(found, self._kept)
@@ -62,13 +75,13 @@ def read_for_pages(
     found: FoundLog, near: Sequence[FoundLog], names: Sequence[FoundLog], kept: "KeptSessions | None" = None
 ) -> LinkedSession:
     """Read a log; its links come from the logs near it, and its title from those that name others, if it has none."""
-    alone = read_session(found, kept)
+    alone, count = read_countable(found, kept)
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
     facts = neighbour_facts(alone.title, alone.titles, offered, alone.links)
     around = (found, *near, *(() if facts.named else names))
     if len(around) == 1 and not found.versions:
         return LinkedSession(alone, facts)
-    return LinkedSession(_Around(lambda: around, _load_prices, kept).linked(alone, found), facts)
+    return LinkedSession(_Around(around, kept, count).linked(alone, found), facts)
 
 
 class BuildContext(msgspec.Struct, frozen=True):

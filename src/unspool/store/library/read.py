@@ -219,14 +219,30 @@ def _assembled(found: FoundLog) -> tuple[Session, Transcript, list[AgentSource]]
     return msgspec.structs.replace(session, problems=(*session.problems, *problems)), main, subagents
 
 
+def read_countable(
+    found: FoundLog, kept: "KeptSessions | None" = None
+) -> tuple[Session, Callable[[], CountedLog] | None]:
+    """A session before its neighbours are asked, and what counts it without reading its logs again, which it holds as
+    long as it is held; None for one that is read from an archive."""
+    if found.origin and kept is not None:
+        return read_session(found, kept), None
+    with GC_PAUSE:
+        session, main, subagents = _assembled(found)
+    return session, lambda: _count_read(found, main, subagents)
+
+
 def _whole_and_counted(found: FoundLog) -> tuple[Session, CountedLog]:
     session, main, subagents = _assembled(found)
+    return session, _count_read(found, main, subagents)
+
+
+def _count_read(found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> CountedLog:
     scan = Scan(by_id(found.agent_id).dialect(found, main.facts), own=bool(found.owner), logged=found.agent_ids)
     for event in main.events:
         scan.add(event)
     for one in subagents:
         scan.agent(one.transcript.events)
-    return session, _counted(found, scan, main.facts, "")
+    return _counted(found, scan, main.facts, "")
 
 
 def assemble(agent: CodingAgent, found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> Session:
