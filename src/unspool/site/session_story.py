@@ -10,7 +10,8 @@ from unspool.figures import calls_of
 from unspool.figures.test_runs import RunOfTests, find_test_runs
 from unspool.model import Prompt, Text, Turn
 from unspool.render.html import elements
-from unspool.render.html.elements import HtmlOptions, content, escape
+from unspool.render.html.conversation import strip_link
+from unspool.render.html.elements import HtmlOptions, content
 from unspool.render.html.prose import prose_html, prose_words
 from unspool.render.view import is_shown
 from unspool.site.page_template import as_markup, fill_template
@@ -53,7 +54,7 @@ def render_story(view: SessionView) -> str:
         asked=asked,
         came=_came(view) if view.whole else None,
         left=tuple(_left_behind(view)) if view.whole else (),
-        strip=_drawn(shapes) if len(shapes) > 2 else "",
+        strip=as_markup("".join(map(_linked, shapes))) if len(shapes) > 2 else "",
         width=shapes[-1].x + shapes[-1].width if shapes else 0,
         card=view.frame.card if view.whole else "",
         legend=[kind for kind in HAPPENINGS if kind in kinds],
@@ -147,16 +148,10 @@ def _left_behind(view: SessionView) -> Iterator[Markup]:
         yield as_markup(content(f"{human.count(len(counted.plans), 'plan')}, {approved} approved"))
 
 
-def _drawn(shapes: list[StripShape]) -> Markup:
-    """The pieces as links around rectangles; those of prompts alone are met by the Tab key."""
-    passed, parts = ' tabindex="-1"', list[str]()
-    for x, width, piece in shapes:
-        parts += (
-            f'<a href="{escape(piece.href)}"{"" if piece.kind == "you" else passed}>',
-            f'<rect class="s-{piece.kind}" x="{x}" width="{width}" height="22"/>',
-            f"<title>{content(piece.says)}</title></a>",
-        )
-    return as_markup("".join(parts))
+def _linked(shape: StripShape) -> str:
+    """The piece as a link; the Tab key comes to those of prompts alone."""
+    piece = shape.piece
+    return strip_link(piece.href, f"s-{piece.kind}", (shape.x, shape.width), piece.says, tabbed=piece.kind == "you")
 
 
 def _shapes(pieces: list[StripPiece]) -> Iterator[StripShape]:

@@ -237,6 +237,14 @@ def event_list(events: Iterable[TimelineEvent]) -> str:
     return f'<ul class="events">{"".join(items)}</ul>' if items else ""
 
 
+def strip_link(href: str, look: str, span: tuple[int, int], says: str, *, tabbed: bool) -> str:
+    """A piece of a strip, from where on and how wide it is; `tabbed`: the Tab key comes to it."""
+    start, width = span
+    passed = "" if tabbed else ' tabindex="-1"'
+    shape = f'<rect class="{look}" x="{start}" width="{width}" height="22"/>'
+    return f'<a href="{escape(href)}"{passed}>{shape}<title>{content(says)}</title></a>'
+
+
 def files_table(rows: Iterable[tuple[str, bool, int, int]]) -> str:
     """Files with whether they are new, and how many lines came and went."""
     shown = [
