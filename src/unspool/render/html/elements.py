@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from unspool.tools.ansi import is_printable
+from unspool.tools.ansi import special_characters
 
-_PLAIN = bytes((9, 10, *range(32, 127)))
 _ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     "\U0001fffe\U0001ffff\U0010fffe\U0010ffff]"
@@ -41,7 +40,8 @@ def escape(text: str) -> str:
 
 def content(text: str) -> str:
     """The text for between tags only, where quotes mean nothing and may stay as they are."""
-    text = visible(text)
+    if not text.isprintable():
+        text = visible(text)
     if "&" in text:
         text = text.replace("&", "&amp;")
     if "<" in text:
@@ -53,13 +53,8 @@ def content(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text with marks in place of what cannot be seen; the marks hold nothing that would need escaping."""
-    if text.isprintable():
-        return text
-    # Bytes are looked through faster than characters, and most text is ASCII; a pattern is the slowest.
-    if text.isascii():
-        odd = bool(text.encode().translate(None, _PLAIN))
-    else:
-        odd = not is_printable(text) and _ODD.search(text) is not None
+    special = special_characters(text)
+    odd = special and _ODD.search(special) is not None
     return text.replace("\r\n", "\n").translate(_MARKS) if odd else text
 
 
