@@ -203,6 +203,11 @@ def fact(text: str, exact: str = "") -> str:
     return f'<span title="{escape(exact)}">{content(text)}</span>' if exact else f"<span>{content(text)}</span>"
 
 
+def took_line(words: str) -> str:
+    """What a message took, which is shown on request; nothing where that is not known."""
+    return f'<p class="took">{content(words)}</p>' if words else ""
+
+
 def label(text: str, anchor: str = "") -> str:
     """What stands above a part of a page."""
     mark = f' id="{anchor}"' if anchor else ""
