@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Literal, NamedTuple, assert_never
 
 import msgspec
@@ -126,9 +127,9 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
     last_todos = -1
     blocks = told_once(turn.blocks) if context.view.full else turn.blocks
     for block, told in zip(turn.blocks, blocks, strict=True):
-        if not is_shown(block, context.hidden) or (
-            not context.view.full and isinstance(block, Notice) and block.kind == "progress"
-        ):
+        if context.hidden and not is_shown(block, context.hidden):
+            continue
+        if not context.view.full and isinstance(block, Notice) and block.kind == "progress":
             continue
         item = turn_item(told, context)
         if told is not block:
@@ -137,7 +138,7 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
             model = context.participants.models.get(block.message, "")
             item = item._replace(model=model) if model != speaker else item
             speaker = model or speaker or "?"
-        elif item.is_todo_list:
+        elif item.place == "card" and item.is_todo_list:
             last_todos = len(items)
         items.append(item)
     if last_todos >= 0:  # it is how things then were
@@ -148,40 +149,40 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
 def _together(items: list[TurnItem]) -> list[TurnItem]:
     """The items, with a name on the first of several calls that belong together; quiet ones between them do not
     count."""
-    loud = [at for at, item in enumerate(items) if item.place != "quiet"]
-    for name, group in groupby(loud, key=lambda at: _group(items[at].block)):
-        places = list(group)
-        if name and len(places) > 1:
-            first = places[0]
+    named = [
+        (at, call_group(item.block) if isinstance(item.block, ToolCall) else "")
+        for at, item in enumerate(items)
+        if item.place != "quiet"
+    ]
+    for name, group in groupby(named, key=itemgetter(1)):
+        if name and len(places := list(group)) > 1:
+            first = places[0][0]
             items[first] = items[first]._replace(together=f"{len(places)} × {words.short_line(name)}")
     return items
-
-
-def _group(block: Block) -> str:
-    return call_group(block) if isinstance(block, ToolCall) else ""
 
 
 def turn_item(block: Block, context: RenderContext) -> TurnItem:
     """What is shown of a block."""
     match block:
-        case Text():
-            item = TurnItem(block, (Prose(block.text),), "answer")
-        case Thinking():
-            item = TurnItem(block, (_thinking(block),), "card")
-            item = item if block.text else item._replace(place="quiet", name="thinking not kept")
+        case Notice():
+            return _notice_item(block, context)
         case ToolCall():
             fold = _call_row(block, context)
             place: Literal["card", "row"] = "card" if fold.kind in _CARDS else "row"
             item = TurnItem(block, (fold,), place, agents=_agent_items(block, context))
+        case Text():
+            item = TurnItem(block, (Prose(block.text),), "answer")
+        case Thinking(text=""):
+            item = TurnItem(block, (_thinking(block),), "quiet", "thinking not kept")
+        case Thinking():
+            item = TurnItem(block, (_thinking(block),), "card")
         case Image():
-            item = TurnItem(block, (image_picture(block),), "card")
-        case Notice():
-            item = _notice_item(block, context)
+            return TurnItem(block, (image_picture(block),), "card")
         case Unknown():
             item = TurnItem(block, (_unknown(block, context),), "quiet", f"unknown {block.what}")
         case _:
             assert_never(block)
-    if getattr(block, "message", "") in context.participants.retracted:
+    if block.message in context.participants.retracted:
         withdrawn = Fold("retracted", "Withdrawn from the conversation", "", "warn", children=item.nodes)
         return item._replace(nodes=(withdrawn,), place="row")
     return item
@@ -247,23 +248,31 @@ def _call_row(call: ToolCall, context: RenderContext) -> Fold:
 
 def _seen_from(fold: Fold, call: ToolCall, context: RenderContext) -> Fold:
     """The fold with files named as seen from the session's folder, which is how a repository names them."""
-    cwd, children = context.cwd, list(fold.children)
-    for at, node in enumerate(children):
-        if isinstance(node, Diff):
-            children[at] = msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd))
-        elif isinstance(node, Code) and call.role == "shell" and not context.view.full:
-            children[at] = msgspec.structs.replace(node, text=_without_way(node.text, cwd))
-    name, _, what = fold.summary.partition(" ")
+    cwd = context.cwd
+    with_way = call.role == "shell" and not context.view.full
+    children = tuple([_node_seen_from(node, cwd, with_way) for node in fold.children])
+    name, _, row = fold.summary.partition(" ")
+    what = row
     if what.endswith("…") and isinstance(call.input, dict):  # the row has only the beginning of what was given
         given = (value for value in call.input.values() if isinstance(value, str) and value.startswith(what[:-1]))
         what = next(given, what)
     what = words.shorten_path(what, cwd) if call.role in _ON_FILES else _without_way(what, cwd)
-    summary = words.short_line(f"{name} {what}".strip())
-    return msgspec.structs.replace(fold, summary=summary, children=tuple(children))
+    summary = fold.summary if what == row else words.short_line(f"{name} {what}".strip())
+    return msgspec.structs.replace(fold, summary=summary, children=children)
+
+
+def _node_seen_from(node: Node, cwd: str, with_way: bool) -> Node:
+    if isinstance(node, Diff):
+        return msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd))
+    if isinstance(node, Code) and with_way:
+        return msgspec.structs.replace(node, text=_without_way(node.text, cwd))
+    return node
 
 
 def _without_way(command: str, cwd: str) -> str:
     """The command without a `cd` to the folder that it is run in anyway."""
+    if not command.startswith("cd "):
+        return command
     for way in (f"cd {cwd}", f'cd "{cwd}"', f"cd '{cwd}'"):
         rest = command.removeprefix(way).lstrip(" ")
         if command.startswith(way) and rest.startswith(("&&", ";")):
