@@ -99,6 +99,8 @@ def unknown_nodes(result: Result) -> tuple[Node, ...]:
 def surrounding_nodes(call: ToolCall) -> tuple[Node, ...]:
     """Where the full output went, whether a person let it run, and the answers that the last one replaced."""
     result = call.result
+    if not call.earlier and (result is None or not (result.spilled or result.permission)):
+        return ()
     spilled = result.spilled if result else ""
     output = f"{spilled} (missing)" if result and spilled and result.missing else spilled
     earlier = (
