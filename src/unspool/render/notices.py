@@ -59,9 +59,9 @@ def _facts(notice: Notice, told: str) -> list[tuple[str, str]]:
     """What the notice says besides its words, by name."""
     told_there = _OF_SUBAGENT if notice.kind == "progress" and notice.facts.get("agentId") else ()
     facts = [
-        (name, fields.json_text(value))
+        (name, value if isinstance(value, str) else fields.json_text(value))
         for name, value in notice.facts.items()
-        if name not in told_there and not _is_said(name, value, told)
+        if value != told and name not in told_there and not (name in _STREAMS and _is_in(value, told))
     ]
     long = sum([len(said) >= _LONG_FACT for _, said in facts])
     return facts if long < 2 else list(_once(facts))
@@ -83,9 +83,9 @@ def _once(every: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             yield name, f"part of {within}" if within else said
 
 
-def _is_said(name: str, value: Json, words: str) -> bool:
-    """Whether a fact stands in the words already: it is all of them, or one of two streams in them."""
-    return value == words or (name in ("stdout", "stderr") and isinstance(value, str) and value.strip() in words)
+def _is_in(stream: Json, words: str) -> bool:
+    """Whether one of two streams stands in the words already."""
+    return isinstance(stream, str) and stream.strip() in words
 
 
 def run_summary(kinds: Iterable[str]) -> str:
@@ -295,6 +295,7 @@ def _queue(notice: Notice, known: _Known) -> NoticeLine:
     return _with_words(notice, known, name.get(operation, f"Queue {operation}".strip()))
 
 
+_STREAMS = ("stdout", "stderr")
 _REASONS = ("blockingError", "permissionDecisionReason", "stopReason", "hookErrors", "reason", "message")
 """Where a hook says why, the most telling first."""
 _TELLING = ("message", "formatted", "model", "blockingError", "name", "command", "type")

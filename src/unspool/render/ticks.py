@@ -59,7 +59,9 @@ def _tick(at: int, notice: Notice) -> _Tick | None:
     if not isinstance(took, (int, float)) or not 1 <= took < _LONGEST:
         return None
     long = {name: fact for name, fact in notice.facts.items() if isinstance(fact, str) and len(fact) >= _LONG}
-    return _Tick(at, notice, took, human.duration(took), long if len(long) <= _COMPARED else {})
+    if not long or len(long) > _COMPARED:  # neither told by others nor telling of them
+        return _Tick(at, notice, took, "", {})
+    return _Tick(at, notice, took, human.duration(took), long)
 
 
 def _told_by(said: str, later: Iterable[_Tick], stands: Mapping[tuple[int, str], str]) -> str:

@@ -38,6 +38,7 @@ _LOUD = frozenset(
     }
 )  # fmt: skip
 """Notices that are shown whole in every view, as rows; all others but dividers are quiet."""
+_SEEN = DIVIDERS | _LOUD
 _OUTPUTS = frozenset({"bash-output", "command-output"})
 """Notices that answer what a person typed, and so stand open."""
 _CARDS = frozenset({"plan", "question", "todos"})
@@ -211,9 +212,7 @@ def _unknown(block: Unknown, context: RenderContext) -> Fold:
 
 def is_quiet(block: Block) -> bool:
     """Whether a block is a notice that few read, or something that nobody knows."""
-    if isinstance(block, Notice):
-        return block.kind not in DIVIDERS and block.kind not in _LOUD
-    return isinstance(block, Unknown)
+    return block.kind not in _SEEN if isinstance(block, Notice) else isinstance(block, Unknown)
 
 
 def _notice_item(notice: Notice, context: RenderContext) -> TurnItem:

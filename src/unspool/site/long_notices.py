@@ -60,9 +60,12 @@ def _long_blocks(view: SessionView) -> Iterator[tuple[Block, Block]]:
 
 def _weight(block: Block) -> int:
     """About the bytes that a notice's words and facts take."""
-    if not isinstance(block, Notice | Unknown):
+    if isinstance(block, Notice):
+        words, facts = block.text, block.facts
+    elif isinstance(block, Unknown):
+        words, facts = "", block.data
+    else:
         return 0
-    words, facts = (block.text, block.facts) if isinstance(block, Notice) else ("", block.data)
     try:
         return len(words) + len(msgspec.json.encode(facts))
     except (TypeError, ValueError, RecursionError):  # halves of characters, or too deep

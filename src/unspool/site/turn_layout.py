@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Literal, NamedTuple
@@ -49,7 +49,7 @@ class TurnRenderer:
         self._view, self._prefix, self._agent, self._depth = view, prefix, agent, depth
         self._context = msgspec.structs.replace(view.context, depth=depth)
         self._options = HtmlOptions()
-        self._day = ""
+        self._day: date | None = None
         self._told: set[str] = set()
         """Messages whose tokens stand somewhere."""
 
@@ -73,7 +73,7 @@ class TurnRenderer:
 
     def _clock(self, time: datetime | None) -> str:
         """The time of day; with the day where that is new."""
-        day = f"{time:%j %Y}" if time else ""
+        day = time.date() if time else None
         new, self._day = day != self._day, day
         return time_tag(time, "" if new else "clock")
 
@@ -83,7 +83,8 @@ class TurnRenderer:
             if item.together:
                 pieces.append(_Piece(html.group_head(item.together), "row"))
             pieces.append(self._piece(item))
-            pieces += [_Piece(self._agent_row(agent), "row") for agent in item.agents]
+            if item.agents:
+                pieces += [_Piece(self._agent_row(agent), "row") for agent in item.agents]
             if isinstance(item.block, ToolCall) and (cards := self._outcome_cards(item.block.call_id)):
                 pieces.append(_Piece(cards))
         return "".join(_laid_out(pieces))

@@ -11,12 +11,17 @@ from unspool.model import Json
 
 _UNSAYABLE: Final = "(too deep or too large to show)"
 _LONGEST = 2_000_000
+_LARGEST = 2**63
 
 
 def json_text(value: Json) -> str:
     """A string as it is; anything else as indented JSON."""
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and -_LARGEST < value < _LARGEST:
+        return str(value)
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (TypeError, ValueError, OverflowError):  # half a character, say
@@ -51,7 +56,6 @@ def indent_json(source: str) -> str | None:
 
 
 _T = TypeVar("_T")
-_LARGEST = 2**63
 
 
 class ToolFields:

@@ -182,28 +182,27 @@ _STATES: Final = {
 
 def call_fold(call: ToolCall, shown: CallDescription) -> Fold:
     """The row of a call, with input, output and whatever went wrong below it."""
+    failed = call.end == "failed"
     return Fold(
         kind=_MEANINGS.get(type(call.meaning)) or (call.role if call.role in _KINDS else "tool"),
         summary=summary.short_line(shown.summary),
-        outcome=summary.short_line(_outcome(call, shown)),
-        tone=shown.tone or _tone(call),
+        outcome=summary.short_line(_outcome(call, shown, failed)),
+        tone=shown.tone or ("bad" if failed else _tone(call)),
         children=(*shown.nodes, *_added(call, shown)),
     )
 
 
 def _tone(call: ToolCall) -> Tone:
-    if call.end == "failed":
-        return "bad"
     if call.state in {"running", "unanswered"}:
         return "quiet"
     return "warn" if call.state in _STATES else "plain"
 
 
-def _outcome(call: ToolCall, shown: CallDescription) -> str:
+def _outcome(call: ToolCall, shown: CallDescription, failed: bool) -> str:
     """Why there is no good result, in a word or two, before what the renderer counted."""
     if shown.settled:
         return shown.outcome
-    if call.end == "failed":
+    if failed:
         code = exit_code(call)
         return "error" if code is None else f"exit {code}"
     why = call.result.denial if call.result and call.state == "denied" else ""

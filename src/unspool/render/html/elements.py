@@ -139,7 +139,7 @@ def session_link(text: str, session: str, options: HtmlOptions) -> str:
 
 def commit_link(commit: str, options: HtmlOptions) -> str:
     """A commit by its short hash, linked where its repository is known."""
-    page = _repository_page(options, 0)
+    page = _repository_pages(options.repository)[0]
     if not page or not _HASH.fullmatch(commit):
         return span("mono", commit[:10])
     return link(f"{page}{commit}", content(commit[:10]), ' class="mono"')
@@ -147,7 +147,7 @@ def commit_link(commit: str, options: HtmlOptions) -> str:
 
 def file_link(path: str, options: HtmlOptions) -> str:
     """A file by its path, linked where it lies inside a repository that is known."""
-    page = _repository_page(options, 1)
+    page = _repository_pages(options.repository)[1]
     if not page or not path or _OUTSIDE.match(path):
         return span("mono", path)
     commit = options.commit if _HASH.fullmatch(options.commit) else "HEAD"
@@ -164,14 +164,15 @@ def commit_card(commit: str, message: str, branch: str, options: HtmlOptions) ->
     )
 
 
-def _repository_page(options: HtmlOptions, kind: int) -> str:
-    """What an address of a commit (0) or of a file at a commit (1) begins with; empty where there is no repository."""
-    base = options.repository.rstrip("/").removesuffix(".git")
+@lru_cache(maxsize=64)
+def _repository_pages(address: str) -> tuple[str, str]:
+    """What addresses of a commit and of a file at a commit begin with; empty where there is no repository."""
+    base = address.rstrip("/").removesuffix(".git")
     if base[:4].lower() != "http" or not is_safe_address(base):
-        return ""
+        return "", ""
     host = base.split("/")[2].lower()
-    sections = next((sections for name, sections in _SECTIONS.items() if name in host), ("/commit/", "/blob/"))
-    return base + sections[kind]
+    commit, file = next((sections for name, sections in _SECTIONS.items() if name in host), ("/commit/", "/blob/"))
+    return base + commit, base + file
 
 
 def site_link(href: str, words: str, kind: str = "") -> str:

@@ -138,10 +138,10 @@ def _node(node: Node, options: HtmlOptions) -> str:
             return f'<div class="prose" dir="auto">{prose_html(node.markdown, options.images)}</div>'
         case Fold():
             return fold_html(node, options, ident(node.anchor) if node.anchor else "")
+        case Fields():
+            return field_list(node)
         case Code():
             return code_panel(node)
-        case Heading():
-            return _heading(node)
         case Terminal():
             return terminal_panel(node)
         case Diff():
@@ -150,10 +150,10 @@ def _node(node: Node, options: HtmlOptions) -> str:
             return _rarer(node, options)
 
 
-def _rarer(node: Fields | Checklist | Table | Picture | Link | Raw, options: HtmlOptions) -> str:
+def _rarer(node: Heading | Checklist | Table | Picture | Link | Raw, options: HtmlOptions) -> str:
     match node:
-        case Fields():
-            return field_list(node)
+        case Heading():
+            return _heading(node)
         case Checklist():
             return checklist_items(node)
         case Table():

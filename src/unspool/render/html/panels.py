@@ -21,7 +21,12 @@ _WIDE = 400
 
 def _wide(text: str) -> str:
     """The class of a text that has a wide line, which is broken."""
-    return " wide" if len(text) >= _WIDE and max(map(len, text.split("\n"))) >= _WIDE else ""
+    at, last = 0, len(text) - _WIDE
+    while at <= last:
+        at = text.rfind("\n", at, at + _WIDE) + 1
+        if not at:
+            return " wide"
+    return ""
 
 
 def panel(inside: str, kind: str = "", caption: str = "") -> str:
@@ -124,10 +129,11 @@ _SIXTEEN = (
 def terminal_panel(node: Terminal) -> str:
     """The command, what it printed and how it ended."""
     command = f"<b>$ {content(node.command)}</b>\n" if node.command else ""
-    text = node.text
+    spans = node.spans
+    text = spans[0].text if len(spans) == 1 else node.text
     # The first line break after <pre> is not shown.
     swallowed = "\n" if not command and text[:1] in ("\n", "\r") else ""
-    printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, node.spans))}</pre>'
+    printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, spans))}</pre>'
     ended = f"exit {node.exit_code}" if node.exit_code is not None else ""
     return panel(clip(printed, text), f"{' error' if node.exit_code else ''}{_wide(text)}", ended)
 
