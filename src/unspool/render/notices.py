@@ -90,8 +90,9 @@ def _is_in(stream: Json, words: str) -> bool:
 
 def run_summary(kinds: Iterable[str]) -> str:
     """One line for notices that follow one another: how many, and of what kinds."""
-    counts = Counter(kind.replace("-", " ") for kind in kinds)
-    names = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in counts.most_common(6))
+    counts = Counter([kind.replace("-", " ") for kind in kinds])
+    often = counts.most_common(6) if len(counts) > 1 else counts.items()
+    names = ", ".join([f"{name} ×{number}" if number > 1 else name for name, number in often])
     more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
     return f"{human.count(counts.total(), 'notice')}: {names}{more}"
 

@@ -63,7 +63,7 @@ class TurnRenderer:
             head = self._prompt(0 if self._agent else turn.number, turn.prompt)
         elif turn.blocks:
             head = html.opening_head(3 if self._agent else 2, opening_name(turn), self._clock(turn.started))
-        inside = head + self._items(turn) + turn_footer(turn, self._view.costs.of(turn))
+        inside = (head, *self._items(turn), turn_footer(turn, self._view.costs.of(turn)))
         return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)
 
     def _prompt(self, number: int, prompt: Prompt) -> str:
@@ -77,7 +77,7 @@ class TurnRenderer:
         new, self._day = day != self._day, day
         return time_tag(time, "" if new else "clock")
 
-    def _items(self, turn: Turn) -> str:
+    def _items(self, turn: Turn) -> list[str]:
         pieces: list[_Piece] = []
         for item in turn_items(turn, self._context):
             if item.together:
@@ -87,7 +87,7 @@ class TurnRenderer:
                 pieces += [_Piece(self._agent_row(agent), "row") for agent in item.agents]
             if isinstance(item.block, ToolCall) and (cards := self._outcome_cards(item.block.call_id)):
                 pieces.append(_Piece(cards))
-        return "".join(_laid_out(pieces))
+        return _laid_out(pieces)
 
     def _message_tokens(self, message: str) -> str:
         """What a message took, at the first of its blocks."""
@@ -191,8 +191,9 @@ _LOOKS = {"read": "read", "search": "searched", "web": "looked up"}
 _MANY_LOOKS = 3
 
 
-def _laid_out(pieces: list[_Piece]) -> Iterator[str]:
+def _laid_out(pieces: list[_Piece]) -> list[str]:
     """The pieces one after the other: rows that follow one another in a box, with the quiet pieces between them."""
+    made: list[str] = []
     box: list[str] = []
     has_rows = False
     for place, group in groupby(pieces, _PLACE):
@@ -202,20 +203,14 @@ def _laid_out(pieces: list[_Piece]) -> Iterator[str]:
         elif place == "quiet":
             box.append(_folded(list(group)))
         else:
-            if box:
-                yield _boxed(box, has_rows)
-                box, has_rows = [], False
-            yield from map(_HTML, group)
-    if box:
-        yield _boxed(box, has_rows)
+            made += html.calls_box(box) if has_rows else box
+            box, has_rows = [], False
+            made += map(_HTML, group)
+    made += html.calls_box(box) if has_rows else box
+    return made
 
 
 _HTML, _PLACE = itemgetter(0), itemgetter(1)
-
-
-def _boxed(made: list[str], has_rows: bool) -> str:
-    inside = "".join(made)
-    return elements.div("calls", inside) if has_rows else inside
 
 
 def _rows(pieces: Iterable[_Piece]) -> Iterator[str]:

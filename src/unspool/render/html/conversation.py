@@ -9,10 +9,15 @@ from unspool.model import Usage
 from unspool.render.html.elements import content, escape, ident, span, took_line
 
 
-def turn(anchor: str, name: str, inside: str) -> str:
+def turn(anchor: str, name: str, inside: Iterable[str]) -> str:
     """A turn; `name` is what it is called for those who hear the page."""
     label = f' aria-label="{content(name)}"' if name else ""
-    return f'<section class="turn" id="{anchor}"{label}>{inside}</section>'
+    return "".join((f'<section class="turn" id="{anchor}"{label}>', *inside, "</section>"))
+
+
+def calls_box(rows: list[str]) -> list[str]:
+    """Rows that follow one another, in a box."""
+    return ['<div class="calls">', *rows, "</div>"]
 
 
 def opening_head(level: int, name: str, time: str) -> str:

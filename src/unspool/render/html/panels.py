@@ -29,16 +29,16 @@ def _wide(text: str) -> str:
     return ""
 
 
-def panel(inside: str, kind: str = "", caption: str = "") -> str:
-    """A box; `kind` is a class of its own, which begins with a space."""
-    head = f"<header><span>{content(caption)}</span></header>" if caption else ""
+def _text_panel(inside: str, text: str, kind: str, caption: str = "", header: str = "") -> str:
+    """A box around the markup of a text; `kind` are classes of its own, each of which begins with a space."""
+    head = f"<header><span>{content(caption)}</span></header>" if caption else header
+    if _is_long(text):
+        return f'<div class="panel{kind}">{head}<div class="clip">{inside}</div></div>'
     return f'<div class="panel{kind}">{head}{inside}</div>'
 
 
-def clip(inside: str, text: str) -> str:
-    """Markup of a text, marked where the text is long."""
-    long = len(text) > CHARACTERS or text.count("\n") >= LINES
-    return f'<div class="clip">{inside}</div>' if long else inside
+def _is_long(text: str) -> bool:
+    return len(text) > CHARACTERS or text.count("\n") >= LINES
 
 
 def source_lines(text: str, language: str, start: int) -> str:
@@ -57,14 +57,13 @@ def code_panel(node: Code) -> str:
     text = node.text.removesuffix("\n")
     kind = _wide(text) if not node.start or "\n" not in text else ""  # numbers stand beside lines that are not broken
     start = 0 if kind else node.start
-    return panel(clip(source_lines(text, node.language, start), text), kind, node.caption)
+    return _text_panel(source_lines(text, node.language, start), text, kind, node.caption)
 
 
 def raw_panel(node: Raw) -> str:
     """Data as it stands in the log."""
-    return panel(
-        clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), f" raw{_wide(node.text)}", node.caption
-    )
+    text = node.text
+    return _text_panel(f"<pre><code>{content(text)}</code></pre>", text, f" raw{_wide(text)}", node.caption)
 
 
 @lru_cache(maxsize=256)
@@ -102,7 +101,10 @@ def field_list(node: Fields) -> str:
 
 
 def _value(value: str) -> str:
-    return clip(f"<pre><code>{content(value)}</code></pre>", value) if "\n" in value else content(value)
+    if "\n" not in value:
+        return content(value)
+    made = f"<pre><code>{content(value)}</code></pre>"
+    return f'<div class="clip">{made}</div>' if _is_long(value) else made
 
 
 def checklist_items(node: Checklist) -> str:
@@ -135,7 +137,7 @@ def terminal_panel(node: Terminal) -> str:
     swallowed = "\n" if not command and text[:1] in ("\n", "\r") else ""
     printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, spans))}</pre>'
     ended = f"exit {node.exit_code}" if node.exit_code is not None else ""
-    return panel(clip(printed, text), f"{' error' if node.exit_code else ''}{_wide(text)}", ended)
+    return _text_panel(printed, text, f"{' error' if node.exit_code else ''}{_wide(text)}", ended)
 
 
 def _span(span: Span) -> str:
@@ -232,10 +234,11 @@ def diff_panel(node: Diff, options: HtmlOptions) -> str:
     header = f"<header>{file_link(node.path, options)}{counts}</header>"
     if node.created and len(node.hunks) == 1 and all(line[:1] == "+" for line in node.hunks[0].lines):
         text = "\n".join([line[1:] for line in node.hunks[0].lines])
-        return panel(header + clip(source_lines(text, language(node.path), 1), text), " diff created")
-    lines = f"<pre>{_GAP.join(map(_hunk, node.hunks))}</pre>"
-    long = sum(len(hunk.lines) for hunk in node.hunks) > LINES
-    return panel(header + (f'<div class="clip">{lines}</div>' if long else lines), " diff")
+        return _text_panel(source_lines(text, language(node.path), 1), text, " diff created", header=header)
+    lines = _GAP.join(map(_hunk, node.hunks))
+    if sum(len(hunk.lines) for hunk in node.hunks) > LINES:
+        return f'<div class="panel diff">{header}<div class="clip"><pre>{lines}</pre></div></div>'
+    return f'<div class="panel diff">{header}<pre>{lines}</pre></div>'
 
 
 def _hunk(hunk: Hunk) -> str:
