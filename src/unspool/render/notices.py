@@ -1,8 +1,9 @@
 """Notices of a session (hooks, reminders, compactions, errors) as one-line folds that open to all they hold."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from operator import itemgetter
+
+import msgspec
 
 from unspool import human
 from unspool.doc import Fields, Fold, Heading, Node, Picture, Prose, Terminal, Tone
@@ -17,7 +18,7 @@ def image_picture(image: Image) -> Picture:
     return Picture(image.media_type, image.data, image.url, image.label or image.path)
 
 
-class NoticeLine(NamedTuple):
+class NoticeLine(msgspec.Struct, frozen=True):
     """What the folded row of a notice says."""
 
     summary: str
@@ -90,11 +91,14 @@ def _is_in(stream: Json, words: str) -> bool:
 
 def run_summary(kinds: Iterable[str]) -> str:
     """One line for notices that follow one another: how many, and of what kinds."""
-    counts = Counter([kind.replace("-", " ") for kind in kinds])
-    often = counts.most_common(6) if len(counts) > 1 else counts.items()
+    counts: dict[str, int] = {}
+    for kind in kinds:
+        name = kind.replace("-", " ")
+        counts[name] = counts.get(name, 0) + 1
+    often = sorted(counts.items(), key=itemgetter(1), reverse=True)[:6]
     names = ", ".join([f"{name} ×{number}" if number > 1 else name for name, number in often])
     more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
-    return f"{human.count(counts.total(), 'notice')}: {names}{more}"
+    return f"{human.count(sum(counts.values()), 'notice')}: {names}{more}"
 
 
 _Known = dict[str, Json]

@@ -80,7 +80,7 @@ class AgentItem(NamedTuple):
     place: AgentPlace
 
 
-class TurnItem(NamedTuple):
+class TurnItem(msgspec.Struct, frozen=True):
     """A block of a turn as every document shows it."""
 
     block: Block
@@ -134,10 +134,11 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
             continue
         item = turn_item(told, context)
         if told is not block:
-            item = item._replace(block=block, told=told)
+            item = msgspec.structs.replace(item, block=block, told=told)
         if item.place == "answer" and isinstance(block, Text):
             model = context.participants.models.get(block.message, "")
-            item = item._replace(model=model) if model != speaker else item
+            if model != speaker:
+                item = msgspec.structs.replace(item, model=model)
             speaker = model or speaker or "?"
         elif item.place == "card" and item.is_todo_list:
             last_todos = len(items)
@@ -158,7 +159,7 @@ def _together(items: list[TurnItem]) -> list[TurnItem]:
     for name, group in groupby(named, key=itemgetter(1)):
         if name and len(places := list(group)) > 1:
             first = places[0][0]
-            items[first] = items[first]._replace(together=f"{len(places)} × {words.short_line(name)}")
+            items[first] = msgspec.structs.replace(items[first], together=f"{len(places)} × {words.short_line(name)}")
     return items
 
 
@@ -185,13 +186,15 @@ def turn_item(block: Block, context: RenderContext) -> TurnItem:
             assert_never(block)
     if block.message in context.participants.retracted:
         withdrawn = Fold("retracted", "Withdrawn from the conversation", "", "warn", children=item.nodes)
-        return item._replace(nodes=(withdrawn,), place="row")
+        return msgspec.structs.replace(item, nodes=(withdrawn,), place="row")
     return item
 
 
 def _opened(item: TurnItem) -> TurnItem:
     first, *rest = item.nodes
-    return item._replace(nodes=(msgspec.structs.replace(first, open=True), *rest)) if isinstance(first, Fold) else item
+    if not isinstance(first, Fold):
+        return item
+    return msgspec.structs.replace(item, nodes=(msgspec.structs.replace(first, open=True), *rest))
 
 
 def _thinking(block: Thinking) -> Fold:
@@ -249,13 +252,17 @@ def _seen_from(fold: Fold, call: ToolCall, context: RenderContext) -> Fold:
     """The fold with files named as seen from the session's folder, which is how a repository names them."""
     cwd = context.cwd
     with_way = call.role == "shell" and not context.view.full
-    children = tuple([_node_seen_from(node, cwd, with_way) for node in fold.children])
+    children = fold.children
+    if with_way or Diff in map(type, children):
+        children = tuple([_node_seen_from(node, cwd, with_way) for node in children])
     name, _, row = fold.summary.partition(" ")
     what = row
     if what.endswith("…") and isinstance(call.input, dict):  # the row has only the beginning of what was given
         given = (value for value in call.input.values() if isinstance(value, str) and value.startswith(what[:-1]))
         what = next(given, what)
     what = words.shorten_path(what, cwd) if call.role in _ON_FILES else _without_way(what, cwd)
+    if what == row and children is fold.children:
+        return fold
     summary = fold.summary if what == row else words.short_line(f"{name} {what}".strip())
     return msgspec.structs.replace(fold, summary=summary, children=children)
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from itertools import groupby
-from operator import itemgetter
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Literal
 
 import msgspec
 
@@ -29,7 +29,7 @@ from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name
 
 
-class _Piece(NamedTuple):
+class _Piece(msgspec.Struct, frozen=True):
     """Markup, and how it stands: rows in a box with their neighbours, quiet pieces folded with theirs."""
 
     html: str
@@ -210,7 +210,7 @@ def _laid_out(pieces: list[_Piece]) -> list[str]:
     return made
 
 
-_HTML, _PLACE = itemgetter(0), itemgetter(1)
+_HTML, _PLACE = attrgetter("html"), attrgetter("place")
 
 
 def _rows(pieces: Iterable[_Piece]) -> Iterator[str]:

@@ -19,7 +19,8 @@ _MAKERS: Final = frozenset({"yq"})
 _TELLING: Final = (*_PRINTERS, *_MAKERS, "yaml", "yml")
 """One of them is in every command whose output has a language."""
 _CUTTERS: Final = frozenset({"head", "tail", "sed"})
-_SPLIT: Final = re.compile(r"\s*(?:&&|;|\n)\s*")
+_SPLIT: Final = re.compile(r"\n\s*(?:&&|;)?\s*|(?:&&|;)\s*")
+"""Where one step of a command ends; white space before it is left to the step."""
 _SHELL: Final = re.compile(r"[`<>$()]|\|\||(?<!&)&(?!&)")
 """What makes a command more than one that prints a file."""
 _YAML_OPTION: Final = re.compile(r"(?:^|\s)(?:-o|--output)[ =]?ya?ml\b")
@@ -59,7 +60,7 @@ def _by_command(command: str) -> str:
     if not command.startswith("cd ") and ("\n" in command or "&&" in command or ";" in command):
         return ""
     *before, last = _SPLIT.split(command)
-    if any(not step.startswith("cd ") for step in before) or _SHELL.search(last):
+    if any(not step.rstrip().startswith("cd ") for step in before) or _SHELL.search(last):
         return ""
     if _YAML_OPTION.search(last):
         return "yaml"

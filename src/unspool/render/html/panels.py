@@ -2,8 +2,10 @@
 
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby, pairwise, repeat, zip_longest
+from operator import itemgetter
 from string import ascii_letters, digits
 
 from unspool.doc import Check, Checklist, Code, Diff, Fields, Hunk, Raw, Span, Table, Terminal
@@ -47,10 +49,12 @@ def source_lines(text: str, language: str, start: int) -> str:
     written = f"<pre><code{_language(language)}>{content(text)}</code></pre>"
     if not start:
         return written
-    end = start + text.count("\n") + 1
-    numbers = _NUMBERS[start:end] if start > 0 and end <= len(_NUMBERS) else map(str, range(start, end))
-    column = "\n".join(numbers)
+    column = "\n".join(_numbers(start, start + text.count("\n") + 1))
     return f'<div class="numbered"><pre aria-hidden="true">{column}</pre>{written}</div>'
+
+
+def _numbers(start: int, end: int) -> Iterable[str]:
+    return _NUMBERS[start:end] if start > 0 and end <= len(_NUMBERS) else map(str, range(start, end))
 
 
 def code_panel(node: Code) -> str:
@@ -96,7 +100,9 @@ def _row(tag: str, cells: tuple[str, ...], width: int) -> str:
 
 def field_list(node: Fields) -> str:
     """Names with values; a value of several lines keeps them."""
-    items = [f"<dt>{content(name)}<dd>{_value(value)}" for name, value in node.items]  # HTML ends each by itself
+    items = [  # HTML ends each by itself
+        f"<dt>{name if name.isidentifier() else content(name)}<dd>{_value(value)}" for name, value in node.items
+    ]
     return f"<dl>{''.join(items)}</dl>" if items else ""
 
 
@@ -226,6 +232,7 @@ def _mark(line: str, before: int, after: int) -> str:
 
 _GAP = '<span class="gap">⋯</span>'
 _TAGS = {"-": "del", "+": "ins", " ": "span"}
+_SIGNS, _FIRST = frozenset(_TAGS), itemgetter(0)
 
 
 def diff_panel(node: Diff, options: HtmlOptions) -> str:
@@ -242,10 +249,10 @@ def diff_panel(node: Diff, options: HtmlOptions) -> str:
 
 
 def _hunk(hunk: Hunk) -> str:
-    runs = [
-        (sign, [line.removeprefix(sign) for line in lines])
-        for sign, lines in groupby(_escaped(hunk.lines), lambda line: line[0] if line[:1] in ("+", "-") else " ")
-    ]
+    lines = _escaped(hunk.lines)
+    if "" in lines or not _SIGNS.issuperset(map(_FIRST, lines)):
+        lines = [line if line[:1] in _SIGNS else f" {line}" for line in lines]
+    runs = [(sign, [line[1:] for line in run]) for sign, run in groupby(lines, _FIRST)]
     for (before, taken), (after, put) in pairwise(runs):
         if before == "-" and after == "+":
             mark_changed_words(taken, put)
@@ -254,7 +261,7 @@ def _hunk(hunk: Hunk) -> str:
     parts: list[str] = []
     for sign, found in runs:
         start, tag = (old if sign == "-" else new), _TAGS[sign]
-        numbers = range(start, start + len(found)) if placed else repeat("")
+        numbers = _numbers(start, start + len(found)) if placed else repeat("")
         lines = [f"<i>{number} {sign}</i>{line}\n" for number, line in zip(numbers, found, strict=False)]
         parts.append(f"<{tag}>{''.join(lines)}</{tag}>")
         old += len(found) if sign != "+" else 0
