@@ -51,11 +51,9 @@ def _long_blocks(view: SessionView) -> Iterator[tuple[Block, Block]]:
     for chapter in view.addresses.chapters():
         if chapter.agent is None or "agents" not in view.options.hide:
             for turn in chapter_turns(chapter):
-                yield from (
-                    (block, told)
-                    for block, told in zip(turn.blocks, told_once(turn.blocks), strict=True)
-                    if is_quiet(block) and is_shown(block, view.options.hide) and _weight(told) >= LONG
-                )
+                for block, told in zip(turn.blocks, told_once(turn.blocks), strict=True):
+                    if is_quiet(block) and _weight(told) >= LONG and is_shown(block, view.options.hide):
+                        yield block, told
 
 
 def _weight(block: Block) -> int:

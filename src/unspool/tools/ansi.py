@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from unspool.doc import Span
@@ -211,11 +209,17 @@ def _taken_back(line: str) -> str:
 
 def _styled(text: str) -> tuple[Span, ...]:
     first, *rest = _SGR.split(text)
-    style = PLAIN
-    runs = [(style, first)]
+    shown = style = PLAIN
+    run = [first]
+    spans: list[Span] = []
     for code, words in zip(rest[::2], rest[1::2], strict=True):
         style = apply_sgr(style, code) if len(code) > 32 else _AFTER(style, code)
-        if words:
-            runs.append((style, words))
-    found = (style.span("".join(text for _, text in group)) for style, group in groupby(runs, key=itemgetter(0)))
-    return tuple(span for span in found if span.text)
+        if not words:
+            continue
+        if style == shown:
+            run.append(words)
+            continue
+        spans.append(shown.span("".join(run)))
+        shown, run = style, [words]
+    spans.append(shown.span("".join(run)))
+    return tuple(spans) if spans[0].text else tuple(spans[1:])

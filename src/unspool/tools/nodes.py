@@ -19,7 +19,8 @@ _WRAPPED = re.compile(r"\A\s*<tool_use_error>(.*)</tool_use_error>\s*\Z", re.DOT
 
 def good_result(call: ToolCall) -> Result | None:
     """The result of a call that ran and did not fail."""
-    return call.result if call.result and call.state in {"ok", "orphan"} and not call.result.error else None
+    result = call.result
+    return result if result is not None and call.state in {"ok", "orphan"} and not result.error else None
 
 
 def result_text(call: ToolCall) -> str:

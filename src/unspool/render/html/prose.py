@@ -118,7 +118,11 @@ def _hidden(markdown: str, special: str) -> str:
         markdown = _UNREADABLE.sub(lambda found: visible(found[0]), markdown)
     if "<" in markdown:
         markdown = _RAW.sub(_LESS, markdown)
-    if markdown.count("@") + markdown.count("&") > _MAILS and len(_SIGN.findall(markdown)) > _MAILS:
+    if (
+        len(markdown) > _MAILS
+        and markdown.count("@") + markdown.count("&") > _MAILS
+        and len(_SIGN.findall(markdown)) > _MAILS
+    ):
         markdown = _SIGN.sub(_AT, markdown)
     return markdown.replace("]:", f"]{_COLON}") if "]:" in markdown else markdown
 
