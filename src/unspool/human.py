@@ -21,14 +21,17 @@ def size(number: float) -> str:
 
 
 def _scaled(number: float) -> str:
-    value, unit = float(min(number, 10**18)), ""
-    for larger in ("k", "M", "G"):
+    if number < 999.5:
+        return f"{number:.0f}"
+    value, unit = float(min(number, 10**18)) / 1000, "k"
+    for larger in ("M", "G"):
         if value < 999.5:
             break
         value, unit = value / 1000, larger
-    if not unit:
-        return f"{number:.0f}"
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+_LEAST, _CENTS = Decimal.from_float(0.0005), Decimal.from_float(0.1)  # decimals are compared with them faster
 
 
 def money(amount: Decimal | float, *, floor: bool = False, unpriced: bool = False) -> str:
@@ -37,9 +40,9 @@ def money(amount: Decimal | float, *, floor: bool = False, unpriced: bool = Fals
     if unpriced and not amount:
         return "?"
     floor = floor or unpriced
-    if 0 < amount < 0.0005 and not floor:
+    if 0 < amount < _LEAST and not floor:
         return "<$0.001"
-    text = f"${amount:,.3f}" if 0 < amount < 0.1 else f"${amount:,.2f}"
+    text = f"${amount:,.3f}" if 0 < amount < _CENTS else f"${amount:,.2f}"
     return f"≥{text}" if floor else text
 
 
@@ -125,4 +128,4 @@ def _parts(path: str) -> list[str]:
 
 def joined(*parts: str) -> str:
     """The parts that say something, with a dot between."""
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, parts))

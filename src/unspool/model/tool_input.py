@@ -138,8 +138,11 @@ def patch_of(given: Json) -> str:
         return given if PATCH_MARK in given else ""
     if not isinstance(given, dict):
         return ""
-    texts = (given.get(name) for name in _PATCH)
-    return next((text for text in texts if isinstance(text, str) and PATCH_MARK in text), "")
+    for name in _PATCH:
+        text = given.get(name)
+        if isinstance(text, str) and PATCH_MARK in text:
+            return text
+    return ""
 
 
 class PatchedFile(NamedTuple):

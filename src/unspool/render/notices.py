@@ -1,8 +1,9 @@
 """Notices of a session (hooks, reminders, compactions, errors) as one-line folds that open to all they hold."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from operator import itemgetter
+
+import msgspec
 
 from unspool import human
 from unspool.doc import Fields, Fold, Heading, Node, Picture, Prose, Terminal, Tone
@@ -17,7 +18,7 @@ def image_picture(image: Image) -> Picture:
     return Picture(image.media_type, image.data, image.url, image.label or image.path)
 
 
-class NoticeLine(NamedTuple):
+class NoticeLine(msgspec.Struct, frozen=True):
     """What the folded row of a notice says."""
 
     summary: str
@@ -27,9 +28,12 @@ class NoticeLine(NamedTuple):
 
 def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
     """A fold with everything the notice holds; a compaction is a divider of its own."""
-    make = _LINES.get(notice.kind)
-    name = notice.kind.replace("-", " ").replace("_", " ").strip().capitalize() or "Notice"
-    line = make(notice) if make is not None else _with_words(notice, name)
+    make, known = _LINES.get(notice.kind), _known(notice.facts)
+    if make is not None:
+        line = make(notice, known)
+    else:
+        name = notice.kind.replace("-", " ").replace("_", " ").strip().capitalize() or "Notice"
+        line = _with_words(notice, known, name)
     children = tuple(_children(notice))
     if notice.kind == "compaction":
         yield Heading("compaction", level, line.summary, notes=(line.outcome,) if line.outcome else ())
@@ -39,26 +43,33 @@ def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
     yield Fold(f"notice:{notice.kind}", line.summary, line.outcome, line.tone, children=children)
 
 
-def _children(notice: Notice) -> Iterator[Node]:
+def _children(notice: Notice) -> list[Node]:
     told = notice.text if notice.kind != "progress" else ""  # which is a name for the machine, among its facts
+    children: list[Node] = []
     if told:
-        yield Terminal(styled_spans(told)) if notice.kind in _VERBATIM else Prose(told)
-    told_there = _OF_SUBAGENT if notice.kind == "progress" and notice.facts.get("agentId") else ()
-    facts = {
-        name: value
-        for name, value in notice.facts.items()
-        if name not in told_there and not _is_said(name, value, told)
-    }
+        children.append(Terminal(styled_spans(told)) if notice.kind in _VERBATIM else Prose(told))
     if notice.kind == "system-prompt":
-        yield Fields((("tools", ", ".join(_tool_names(notice)) or "as before"),))
-    elif facts and not (notice.kind in _SAID_IN_WORDS and notice.text):
-        yield Fields(tuple(_once((name, fields.json_text(value)) for name, value in facts.items())))
-    yield from map(image_picture, notice.images)
+        children.append(Fields((("tools", ", ".join(_tool_names(notice)) or "as before"),)))
+    elif not (notice.kind in _SAID_IN_WORDS and notice.text) and (facts := _facts(notice, told)):
+        children.append(Fields(tuple(facts)))
+    children += map(image_picture, notice.images)
+    return children
 
 
-def _once(facts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _facts(notice: Notice, told: str) -> list[tuple[str, str]]:
+    """What the notice says besides its words, by name."""
+    told_there = _OF_SUBAGENT if notice.kind == "progress" and notice.facts.get("agentId") else ()
+    facts = [
+        (name, value if isinstance(value, str) else fields.json_text(value))
+        for name, value in notice.facts.items()
+        if value != told and name not in told_there and not (name in _STREAMS and _is_in(value, told))
+    ]
+    long = sum([len(said) >= _LONG_FACT for _, said in facts])
+    return facts if long < 2 else list(_once(facts))
+
+
+def _once(every: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Facts by name; a long one that another says too, as it is or within more, is told by the name of that."""
-    every = list(facts)
     known: dict[str, str] = {}
     few = every if len(every) <= _COMPARED else []  # a log may hold any number of them
     long = [(name, said) for name, said in few if len(said) >= _LONG_FACT]
@@ -73,29 +84,40 @@ def _once(facts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             yield name, f"part of {within}" if within else said
 
 
-def _is_said(name: str, value: Json, words: str) -> bool:
-    """Whether a fact stands in the words already: it is all of them, or one of two streams in them."""
-    return value == words or (name in ("stdout", "stderr") and isinstance(value, str) and value.strip() in words)
+def _is_in(stream: Json, words: str) -> bool:
+    """Whether one of two streams stands in the words already."""
+    return isinstance(stream, str) and stream.strip() in words
 
 
 def run_summary(kinds: Iterable[str]) -> str:
     """One line for notices that follow one another: how many, and of what kinds."""
-    counts = Counter(kind.replace("-", " ") for kind in kinds)
-    names = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in counts.most_common(6))
+    counts: dict[str, int] = {}
+    for kind in kinds:
+        name = kind.replace("-", " ")
+        counts[name] = counts.get(name, 0) + 1
+    often = sorted(counts.items(), key=itemgetter(1), reverse=True)[:6]
+    names = ", ".join([f"{name} ×{number}" if number > 1 else name for name, number in often])
     more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
-    return f"{human.count(counts.total(), 'notice')}: {names}{more}"
+    return f"{human.count(sum(counts.values()), 'notice')}: {names}{more}"
 
 
-def _known(notice: Notice) -> dict[str, Json]:
-    """The facts, and those one level below them."""
-    inner = (value for value in notice.facts.values() if isinstance(value, dict))
-    return {**{name: value for facts in inner for name, value in facts.items()}, **notice.facts}
+_Known = dict[str, Json]
+"""The facts of a notice, and those one level below them."""
 
 
-def _fact(notice: Notice, *names: str) -> str:
+def _known(facts: _Known) -> _Known:
+    inner = [value for value in facts.values() if isinstance(value, dict)]
+    if not inner:
+        return facts
+    return {name: value for one in (*inner, facts) for name, value in one.items()}
+
+
+def _fact(known: _Known, *names: str) -> str:
     """The first of these facts that says something in words."""
-    known = _known(notice)
-    return next((word for name in names if (word := _word(known.get(name)))), "")
+    for name in names:
+        if (value := known.get(name)) is not None and (word := _word(value)):
+            return word
+    return ""
 
 
 def _word(value: Json, depth: int = 3) -> str:
@@ -113,119 +135,123 @@ def _word(value: Json, depth: int = 3) -> str:
             return ""
 
 
-def _number(notice: Notice, *names: str) -> int:
-    known = _known(notice)
-    found = (known.get(name) for name in names)
-    numbers = (value for value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
-    return next((int(value) for value in numbers if abs(value) < 1e15), 0)
+def _number(known: _Known, *names: str) -> int:
+    for name in names:
+        value = known.get(name)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15:
+            return int(value)
+    return 0
 
 
-def _with_words(notice: Notice, name: str, tone: Tone = "quiet") -> NoticeLine:
-    words = first_line(notice.text) or _fact(notice, "content", "message", "summary")
-    words = words or _fact(notice, "type").replace("_", " ")
+_Line = Callable[[Notice, _Known], NoticeLine]
+
+
+def _with_words(notice: Notice, known: _Known, name: str, tone: Tone = "quiet") -> NoticeLine:
+    words = first_line(notice.text) or _fact(known, "content", "message", "summary")
+    words = words or _fact(known, "type").replace("_", " ")
     return NoticeLine(f"{name}: {words}" if words else name, "", tone)
 
 
-def _named(name: str, tone: Tone = "quiet") -> Callable[[Notice], NoticeLine]:
-    return lambda notice: _with_words(notice, name, tone)
+def _named(name: str, tone: Tone = "quiet") -> _Line:
+    return lambda notice, known: _with_words(notice, known, name, tone)
 
 
-def _plain(name: str, tone: Tone = "quiet") -> Callable[[Notice], NoticeLine]:
-    def line(notice: Notice) -> NoticeLine:
+def _plain(name: str, tone: Tone = "quiet") -> _Line:
+    def line(notice: Notice, known: _Known) -> NoticeLine:
         return NoticeLine(name, human.count(notice.text.count("\n") + 1, "line") if notice.text else "", tone)
 
     return line
 
 
-def _milliseconds(notice: Notice, *names: str) -> str:
-    number = _number(notice, *names)
+def _milliseconds(known: _Known, *names: str) -> str:
+    number = _number(known, *names)
     return human.duration(number / 1000) if number else ""
 
 
-def _hook(notice: Notice) -> NoticeLine:
-    words = _fact(notice, "hookName", "hook_name", "hookEvent", "hook_event", "command", "hookInfos")
+def _hook(notice: Notice, known: _Known) -> NoticeLine:
+    words = _fact(known, "hookName", "hook_name", "hookEvent", "hook_event", "command", "hookInfos")
     words = words or first_line(notice.text)
-    code = _number(notice, "exit_code", "exitCode")
-    blocked = any(_known(notice).get(key) for key in ("blockingError", "preventedContinuation"))
-    failed = bool(blocked or code or _known(notice).get("hookErrors"))
+    code = _number(known, "exit_code", "exitCode")
+    blocked = any(known.get(key) for key in ("blockingError", "preventedContinuation"))
+    failed = bool(blocked or code or known.get("hookErrors"))
     said = "blocked" if blocked else f"exit code {code}" if code else "failed" if failed else ""
-    why = _fact(notice, *_REASONS, *(("stderr",) if failed else ()))
-    took = _milliseconds(notice, "duration_ms", "durationMs")
+    why = _fact(known, *_REASONS, *(("stderr",) if failed else ()))
+    took = _milliseconds(known, "duration_ms", "durationMs")
     named = ": ".join(dict.fromkeys(filter(None, ("Hook", words, why))))
-    outcome = said or _fact(notice, "outcome", "decision")
+    outcome = said or _fact(known, "outcome", "decision")
     return NoticeLine(named, human.joined(outcome, took), "bad" if failed else "quiet")
 
 
-def _progress(notice: Notice) -> NoticeLine:
+def _progress(notice: Notice, known: _Known) -> NoticeLine:
     kind = notice.text.removesuffix("_progress").replace("_", " ")
-    words = _fact(notice, "hookName", "hookEvent", "toolName", "taskDescription", "query", "command")
-    took = _number(notice, "elapsedTimeSeconds")
+    words = _fact(known, "hookName", "hookEvent", "toolName", "taskDescription", "query", "command")
+    took = _number(known, "elapsedTimeSeconds")
     return NoticeLine(f"Progress: {human.joined(kind, words)}", human.duration(took) if took else "")
 
 
-def _compaction(notice: Notice) -> NoticeLine:
-    before = _number(notice, "pre_tokens", "preTokens", "before")
-    after = _number(notice, "post_tokens", "postTokens", "after")
+def _compaction(notice: Notice, known: _Known) -> NoticeLine:
+    before = _number(known, "pre_tokens", "preTokens", "before")
+    after = _number(known, "post_tokens", "postTokens", "after")
     arrow = f"{human.tokens(before)} → {human.tokens(after)} tokens" if after else f"{human.tokens(before)} tokens"
-    took = _milliseconds(notice, "duration_ms", "durationMs")
-    return NoticeLine("Conversation compacted", human.joined(_fact(notice, "trigger"), arrow if before else "", took))
+    took = _milliseconds(known, "duration_ms", "durationMs")
+    return NoticeLine("Conversation compacted", human.joined(_fact(known, "trigger"), arrow if before else "", took))
 
 
-def _micro_compaction(notice: Notice) -> NoticeLine:
-    saved = _number(notice, "tokens_saved", "tokensSaved", "saved")
+def _micro_compaction(notice: Notice, known: _Known) -> NoticeLine:
+    saved = _number(known, "tokens_saved", "tokensSaved", "saved")
     outcome = f"{human.tokens(saved)} tokens saved" if saved else ""
     return NoticeLine("Old tool results cleared from the window", outcome)
 
 
-def _retry(notice: Notice) -> NoticeLine:
-    attempt = _number(notice, "attempt", "retryAttempt")
-    limit = _number(notice, "max_retries", "maxRetries", "limit")
-    wait = _milliseconds(notice, "retry_in_ms", "retryInMs", "wait_ms")
+def _retry(notice: Notice, known: _Known) -> NoticeLine:
+    attempt = _number(known, "attempt", "retryAttempt")
+    limit = _number(known, "max_retries", "maxRetries", "limit")
+    wait = _milliseconds(known, "retry_in_ms", "retryInMs", "wait_ms")
     tried = f"attempt {attempt}" + (f" of {limit}" if limit else "") if attempt else ""
-    why = first_line(notice.text) or _fact(notice, "status", "message", "error")
+    why = first_line(notice.text) or _fact(known, "status", "message", "error")
     summary = f"Request tried again: {why}" if why else "Request tried again"
     return NoticeLine(summary, human.joined(tried, wait), "warn")
 
 
-def _switch(notice: Notice) -> NoticeLine:
-    before = _fact(notice, "from", "before", "originalModel", "original_model")
-    after = _fact(notice, "to", "after", "fallbackModel", "fallback_model", "model")
+def _switch(notice: Notice, known: _Known) -> NoticeLine:
+    before = _fact(known, "from", "before", "originalModel", "original_model")
+    after = _fact(known, "to", "after", "fallbackModel", "fallback_model", "model")
     arrow = f"{before} → {after}" if before and after else after
-    return NoticeLine(f"Model: {arrow}", "", "warn") if arrow else _with_words(notice, "Model switched", "warn")
+    return NoticeLine(f"Model: {arrow}", "", "warn") if arrow else _with_words(notice, known, "Model switched", "warn")
 
 
-def _task(notice: Notice) -> NoticeLine:
-    words = _fact(notice, "summary", "description") or first_line(notice.text)
-    status = _fact(notice, "status")
+def _task(notice: Notice, known: _Known) -> NoticeLine:
+    words = _fact(known, "summary", "description") or first_line(notice.text)
+    status = _fact(known, "status")
     tone: Tone = "bad" if status in ("failed", "killed", "error") else "good" if status == "completed" else "quiet"
     return NoticeLine(f"Background task: {words}" if words else "Background task", status, tone)
 
 
-def _mail(who: str) -> Callable[[Notice], NoticeLine]:
-    def line(notice: Notice) -> NoticeLine:
-        sender = _fact(notice, "teammate_id", "from-name", "from_name", "from", "name", "sender")
+def _mail(who: str) -> _Line:
+    def line(notice: Notice, known: _Known) -> NoticeLine:
+        sender = _fact(known, "teammate_id", "from-name", "from_name", "from", "name", "sender")
         name = f"{who} {sender}" if sender else who
-        return _with_words(notice, name)
+        return _with_words(notice, known, name)
 
     return line
 
 
-def _attachment(notice: Notice) -> NoticeLine:
-    kind = _fact(notice, "type", "attachment", "kind", "what").replace("_", " ")
-    path = _fact(notice, "displayPath", "filename", "path", "planFilePath")
+def _attachment(notice: Notice, known: _Known) -> NoticeLine:
+    kind = _fact(known, "type", "attachment", "kind", "what").replace("_", " ")
+    path = _fact(known, "displayPath", "filename", "path", "planFilePath")
     return NoticeLine(f"Attached: {human.joined(kind, path)}" if kind or path else "Attached")
 
 
-def _environment(notice: Notice) -> NoticeLine:
-    kind = _fact(notice, "type").replace("_", " ")
-    words = _fact(notice, "workingDirectory", "marketingName", "date", "newDate", "commit")
+def _environment(notice: Notice, known: _Known) -> NoticeLine:
+    kind = _fact(known, "type").replace("_", " ")
+    words = _fact(known, "workingDirectory", "marketingName", "date", "newDate", "commit")
     name = _ENVIRONMENT.get(kind, kind.capitalize())
     return NoticeLine(f"{name}: {words}" if words else name)
 
 
-def _offer(notice: Notice) -> NoticeLine:
+def _offer(notice: Notice, known: _Known) -> NoticeLine:
     """Tools, agents or skills that the model may use from here on."""
-    kind = _fact(notice, "type")
+    kind = _fact(known, "type")
     name = next((name for word, name in _OFFERS.items() if word in kind), "On offer")
     listed = next((found for key in _OFFERED if isinstance(found := notice.facts.get(key), list) and found), [])
     names = [word for one in listed if (word := _word(one))]
@@ -234,15 +260,15 @@ def _offer(notice: Notice) -> NoticeLine:
     return NoticeLine(f"{name}: {first_line(', '.join(names), 60)}" if names else name, outcome)
 
 
-def _memory(notice: Notice) -> NoticeLine:
+def _memory(notice: Notice, known: _Known) -> NoticeLine:
     """Instructions from files, by the names of these."""
     files = notice.facts.get("files")
     named = (one.get("path") for one in (files if isinstance(files, list) else ()) if isinstance(one, dict))
-    words = ", ".join(filter(None, map(_word, named))) or _fact(notice, "displayPath", "path")
-    return NoticeLine(f"Memory: {first_line(words, 100)}") if words else _with_words(notice, "Memory")
+    words = ", ".join(filter(None, map(_word, named))) or _fact(known, "displayPath", "path")
+    return NoticeLine(f"Memory: {first_line(words, 100)}") if words else _with_words(notice, known, "Memory")
 
 
-def _system_prompt(notice: Notice) -> NoticeLine:
+def _system_prompt(notice: Notice, known: _Known) -> NoticeLine:
     tools = len(_tool_names(notice))
     size = f"{len(notice.text):,} characters" if notice.text else ""
     return NoticeLine("System prompt", human.joined(size, human.count(tools, "tool") if tools else ""))
@@ -253,27 +279,28 @@ def _tool_names(notice: Notice) -> list[str]:
     return [word for tool in tools if (word := _word(tool))] if isinstance(tools, list) else []
 
 
-def _ide(notice: Notice) -> NoticeLine:
-    what = _fact(notice, "notice", "filename", "path").replace("_", " ")
-    return _with_words(notice, f"Editor ({what})" if what else "Editor")
+def _ide(notice: Notice, known: _Known) -> NoticeLine:
+    what = _fact(known, "notice", "filename", "path").replace("_", " ")
+    return _with_words(notice, known, f"Editor ({what})" if what else "Editor")
 
 
-def _duration(notice: Notice) -> NoticeLine:
-    took = _milliseconds(notice, "duration_ms", "durationMs")
+def _duration(notice: Notice, known: _Known) -> NoticeLine:
+    took = _milliseconds(known, "duration_ms", "durationMs")
     return NoticeLine(f"Turn took {took}" if took else "Turn ended")
 
 
-def _refusal(notice: Notice) -> NoticeLine:
-    why = first_line(notice.text) or _fact(notice, "apiRefusalExplanation", "explanation", "category")
+def _refusal(notice: Notice, known: _Known) -> NoticeLine:
+    why = first_line(notice.text) or _fact(known, "apiRefusalExplanation", "explanation", "category")
     return NoticeLine(f"The model refused: {why}" if why else "The model refused", "", "bad")
 
 
-def _queue(notice: Notice) -> NoticeLine:
+def _queue(notice: Notice, known: _Known) -> NoticeLine:
     name = {"enqueue": "Queued", "dequeue": "Sent from the queue", "remove": "Taken in while working"}
-    operation = _fact(notice, "operation")
-    return _with_words(notice, name.get(operation, f"Queue {operation}".strip()))
+    operation = _fact(known, "operation")
+    return _with_words(notice, known, name.get(operation, f"Queue {operation}".strip()))
 
 
+_STREAMS = ("stdout", "stderr")
 _REASONS = ("blockingError", "permissionDecisionReason", "stopReason", "hookErrors", "reason", "message")
 """Where a hook says why, the most telling first."""
 _TELLING = ("message", "formatted", "model", "blockingError", "name", "command", "type")
@@ -298,7 +325,7 @@ _OFFERS = {
 _OFFERED = ("addedNames", "addedTypes", "names", "skillNames", "entries")
 _WITHDRAWN = ("removedNames", "removedTypes")
 _VERBATIM = frozenset({"command-output", "bash-output", "hook", "api-error", "retry", "attachment"})
-_LINES: dict[str, Callable[[Notice], NoticeLine]] = {
+_LINES: dict[str, _Line] = {
     "api-error": _named("The request failed", "bad"),
     "log-gone": _named("Only traces are left", "bad"),
     "attachment": _attachment,

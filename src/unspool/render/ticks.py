@@ -33,7 +33,10 @@ class _Tick(NamedTuple):
 
 def told_once(blocks: Sequence[Block]) -> Sequence[Block]:
     """The blocks of a turn; of progress lines, what a later one holds is told by its name and time instead."""
-    ticks = [tick for at, block in enumerate(blocks) if (tick := _tick(at, block)) is not None]
+    progress = [
+        (at, block) for at, block in enumerate(blocks) if isinstance(block, Notice) and block.kind == "progress"
+    ]
+    ticks = [tick for at, notice in progress if (tick := _tick(at, notice)) is not None]
     if len(ticks) < 2:
         return blocks
     told = list(blocks)
@@ -51,14 +54,14 @@ def told_once(blocks: Sequence[Block]) -> Sequence[Block]:
     return told
 
 
-def _tick(at: int, block: Block) -> _Tick | None:
-    if not isinstance(block, Notice) or block.kind != "progress":
-        return None
-    took = block.facts.get("elapsedTimeSeconds")
+def _tick(at: int, notice: Notice) -> _Tick | None:
+    took = notice.facts.get("elapsedTimeSeconds")
     if not isinstance(took, (int, float)) or not 1 <= took < _LONGEST:
         return None
-    long = {name: fact for name, fact in block.facts.items() if isinstance(fact, str) and len(fact) >= _LONG}
-    return _Tick(at, block, took, human.duration(took), long if len(long) <= _COMPARED else {})
+    long = {name: fact for name, fact in notice.facts.items() if isinstance(fact, str) and len(fact) >= _LONG}
+    if not long or len(long) > _COMPARED:  # neither told by others nor telling of them
+        return _Tick(at, notice, took, "", {})
+    return _Tick(at, notice, took, human.duration(took), long)
 
 
 def _told_by(said: str, later: Iterable[_Tick], stands: Mapping[tuple[int, str], str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Literal, NamedTuple, assert_never
 
 import msgspec
@@ -37,6 +38,7 @@ _LOUD = frozenset(
     }
 )  # fmt: skip
 """Notices that are shown whole in every view, as rows; all others but dividers are quiet."""
+_SEEN = DIVIDERS | _LOUD
 _OUTPUTS = frozenset({"bash-output", "command-output"})
 """Notices that answer what a person typed, and so stand open."""
 _CARDS = frozenset({"plan", "question", "todos"})
@@ -78,7 +80,7 @@ class AgentItem(NamedTuple):
     place: AgentPlace
 
 
-class TurnItem(NamedTuple):
+class TurnItem(msgspec.Struct, frozen=True):
     """A block of a turn as every document shows it."""
 
     block: Block
@@ -126,18 +128,19 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
     last_todos = -1
     blocks = told_once(turn.blocks) if context.view.full else turn.blocks
     for block, told in zip(turn.blocks, blocks, strict=True):
-        if not is_shown(block, context.hidden) or (
-            not context.view.full and isinstance(block, Notice) and block.kind == "progress"
-        ):
+        if context.hidden and not is_shown(block, context.hidden):
+            continue
+        if not context.view.full and isinstance(block, Notice) and block.kind == "progress":
             continue
         item = turn_item(told, context)
         if told is not block:
-            item = item._replace(block=block, told=told)
+            item = msgspec.structs.replace(item, block=block, told=told)
         if item.place == "answer" and isinstance(block, Text):
             model = context.participants.models.get(block.message, "")
-            item = item._replace(model=model) if model != speaker else item
+            if model != speaker:
+                item = msgspec.structs.replace(item, model=model)
             speaker = model or speaker or "?"
-        elif item.is_todo_list:
+        elif item.place == "card" and item.is_todo_list:
             last_todos = len(items)
         items.append(item)
     if last_todos >= 0:  # it is how things then were
@@ -148,48 +151,50 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
 def _together(items: list[TurnItem]) -> list[TurnItem]:
     """The items, with a name on the first of several calls that belong together; quiet ones between them do not
     count."""
-    loud = [at for at, item in enumerate(items) if item.place != "quiet"]
-    for name, group in groupby(loud, key=lambda at: _group(items[at].block)):
-        places = list(group)
-        if name and len(places) > 1:
-            first = places[0]
-            items[first] = items[first]._replace(together=f"{len(places)} × {words.short_line(name)}")
+    named = [
+        (at, call_group(item.block) if isinstance(item.block, ToolCall) else "")
+        for at, item in enumerate(items)
+        if item.place != "quiet"
+    ]
+    for name, group in groupby(named, key=itemgetter(1)):
+        if name and len(places := list(group)) > 1:
+            first = places[0][0]
+            items[first] = msgspec.structs.replace(items[first], together=f"{len(places)} × {words.short_line(name)}")
     return items
-
-
-def _group(block: Block) -> str:
-    return call_group(block) if isinstance(block, ToolCall) else ""
 
 
 def turn_item(block: Block, context: RenderContext) -> TurnItem:
     """What is shown of a block."""
     match block:
-        case Text():
-            item = TurnItem(block, (Prose(block.text),), "answer")
-        case Thinking():
-            item = TurnItem(block, (_thinking(block),), "card")
-            item = item if block.text else item._replace(place="quiet", name="thinking not kept")
+        case Notice():
+            return _notice_item(block, context)
         case ToolCall():
             fold = _call_row(block, context)
             place: Literal["card", "row"] = "card" if fold.kind in _CARDS else "row"
             item = TurnItem(block, (fold,), place, agents=_agent_items(block, context))
+        case Text():
+            item = TurnItem(block, (Prose(block.text),), "answer")
+        case Thinking(text=""):
+            item = TurnItem(block, (_thinking(block),), "quiet", "thinking not kept")
+        case Thinking():
+            item = TurnItem(block, (_thinking(block),), "card")
         case Image():
-            item = TurnItem(block, (image_picture(block),), "card")
-        case Notice():
-            item = _notice_item(block, context)
+            return TurnItem(block, (image_picture(block),), "card")
         case Unknown():
             item = TurnItem(block, (_unknown(block, context),), "quiet", f"unknown {block.what}")
         case _:
             assert_never(block)
-    if getattr(block, "message", "") in context.participants.retracted:
+    if block.message in context.participants.retracted:
         withdrawn = Fold("retracted", "Withdrawn from the conversation", "", "warn", children=item.nodes)
-        return item._replace(nodes=(withdrawn,), place="row")
+        return msgspec.structs.replace(item, nodes=(withdrawn,), place="row")
     return item
 
 
 def _opened(item: TurnItem) -> TurnItem:
     first, *rest = item.nodes
-    return item._replace(nodes=(msgspec.structs.replace(first, open=True), *rest)) if isinstance(first, Fold) else item
+    if not isinstance(first, Fold):
+        return item
+    return msgspec.structs.replace(item, nodes=(msgspec.structs.replace(first, open=True), *rest))
 
 
 def _thinking(block: Thinking) -> Fold:
@@ -210,9 +215,7 @@ def _unknown(block: Unknown, context: RenderContext) -> Fold:
 
 def is_quiet(block: Block) -> bool:
     """Whether a block is a notice that few read, or something that nobody knows."""
-    if isinstance(block, Notice):
-        return block.kind not in DIVIDERS and block.kind not in _LOUD
-    return isinstance(block, Unknown)
+    return block.kind not in _SEEN if isinstance(block, Notice) else isinstance(block, Unknown)
 
 
 def _notice_item(notice: Notice, context: RenderContext) -> TurnItem:
@@ -247,23 +250,35 @@ def _call_row(call: ToolCall, context: RenderContext) -> Fold:
 
 def _seen_from(fold: Fold, call: ToolCall, context: RenderContext) -> Fold:
     """The fold with files named as seen from the session's folder, which is how a repository names them."""
-    cwd, children = context.cwd, list(fold.children)
-    for at, node in enumerate(children):
-        if isinstance(node, Diff):
-            children[at] = msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd))
-        elif isinstance(node, Code) and call.role == "shell" and not context.view.full:
-            children[at] = msgspec.structs.replace(node, text=_without_way(node.text, cwd))
-    name, _, what = fold.summary.partition(" ")
+    cwd = context.cwd
+    with_way = call.role == "shell" and not context.view.full
+    children = fold.children
+    if with_way or Diff in map(type, children):
+        children = tuple([_node_seen_from(node, cwd, with_way) for node in children])
+    name, _, row = fold.summary.partition(" ")
+    what = row
     if what.endswith("…") and isinstance(call.input, dict):  # the row has only the beginning of what was given
         given = (value for value in call.input.values() if isinstance(value, str) and value.startswith(what[:-1]))
         what = next(given, what)
     what = words.shorten_path(what, cwd) if call.role in _ON_FILES else _without_way(what, cwd)
-    summary = words.short_line(f"{name} {what}".strip())
-    return msgspec.structs.replace(fold, summary=summary, children=tuple(children))
+    if what == row and children is fold.children:
+        return fold
+    summary = fold.summary if what == row else words.short_line(f"{name} {what}".strip())
+    return msgspec.structs.replace(fold, summary=summary, children=children)
+
+
+def _node_seen_from(node: Node, cwd: str, with_way: bool) -> Node:
+    if isinstance(node, Diff):
+        return msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd))
+    if isinstance(node, Code) and with_way:
+        return msgspec.structs.replace(node, text=_without_way(node.text, cwd))
+    return node
 
 
 def _without_way(command: str, cwd: str) -> str:
     """The command without a `cd` to the folder that it is run in anyway."""
+    if not command.startswith("cd "):
+        return command
     for way in (f"cd {cwd}", f'cd "{cwd}"', f"cd '{cwd}'"):
         rest = command.removeprefix(way).lstrip(" ")
         if command.startswith(way) and rest.startswith(("&&", ";")):

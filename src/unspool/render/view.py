@@ -132,8 +132,10 @@ class Participants:
 
     def of(self, call: ToolCall) -> tuple[Agent, ...]:
         """The subagents that a call started or went on with."""
+        tied = self._by_call.get(call.call_id, ()) if call.call_id else ()
+        if not (tied or call.agents):
+            return ()
         named = [self._by_id[name] for name in call.agents if name in self._by_id]
-        tied = self._by_call.get(call.call_id, []) if call.call_id else []
         return tuple({agent.id: agent for agent in chain(named, tied)}.values())
 
     def is_home(self, call: ToolCall, agent: Agent) -> bool:

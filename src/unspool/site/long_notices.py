@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from unspool import human
-from unspool.doc import Fold, Link, Node
+from unspool.doc import Fold, Link
 from unspool.model import Block, Notice, Unknown
 from unspool.render.html import conversation as html
 from unspool.render.html import elements
@@ -23,15 +23,14 @@ LONG = 8_000
 """Bytes from which on few read all of a notice, and nobody who does not open it should load it."""
 
 
-def begin_long_notice(item: TurnItem, anchor: str, view: SessionView) -> tuple[Node, ...]:
-    """The nodes of an item; of a long notice that few read its beginning, with a link to the whole where pages can have
-    others beside them."""
-    first, *rest = item.nodes
-    if view.options.single_page or not isinstance(first, Fold) or (weight := _weight(item.told or item.block)) < LONG:
-        return item.nodes
-    begun = tuple(short for child in first.children for short in shorten(child))
+def begin_long_notice(fold: Fold, item: TurnItem, anchor: str, view: SessionView) -> Fold:
+    """The fold of a quiet item; of a long one its beginning, with a link to the whole where pages can have others
+    beside them."""
+    if view.options.single_page or (weight := _weight(item.told or item.block)) < LONG:
+        return fold
+    begun = tuple(short for child in fold.children for short in shorten(child))
     whole = Link(f"page:{NOTICES}#{elements.ident(anchor)}", f"All of it, {human.size(weight)}")
-    return (msgspec.structs.replace(first, children=(*begun, whole)), *rest)
+    return msgspec.structs.replace(fold, children=(*begun, whole))
 
 
 def long_notices_body(view: SessionView) -> str:
@@ -52,18 +51,19 @@ def _long_blocks(view: SessionView) -> Iterator[tuple[Block, Block]]:
     for chapter in view.addresses.chapters():
         if chapter.agent is None or "agents" not in view.options.hide:
             for turn in chapter_turns(chapter):
-                yield from (
-                    (block, told)
-                    for block, told in zip(turn.blocks, told_once(turn.blocks), strict=True)
-                    if is_quiet(block) and is_shown(block, view.options.hide) and _weight(told) >= LONG
-                )
+                for block, told in zip(turn.blocks, told_once(turn.blocks), strict=True):
+                    if is_quiet(block) and _weight(told) >= LONG and is_shown(block, view.options.hide):
+                        yield block, told
 
 
 def _weight(block: Block) -> int:
     """About the bytes that a notice's words and facts take."""
-    if not isinstance(block, Notice | Unknown):
+    if isinstance(block, Notice):
+        words, facts = block.text, block.facts
+    elif isinstance(block, Unknown):
+        words, facts = "", block.data
+    else:
         return 0
-    words, facts = (block.text, block.facts) if isinstance(block, Notice) else ("", block.data)
     try:
         return len(words) + len(msgspec.json.encode(facts))
     except (TypeError, ValueError, RecursionError):  # halves of characters, or too deep

@@ -2,23 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Literal
 
 import msgspec
 
 from unspool import human
-from unspool.doc import Fold, Node
+from unspool.doc import Fold
 from unspool.figures import calls_of
-from unspool.model import Agent, Image, Notice, Prompt, Thinking, ToolCall, Turn
+from unspool.model import Agent, Notice, Prompt, Thinking, ToolCall, Turn
 from unspool.model.tool_input import paths_of
 from unspool.prices import Cost
 from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes
 from unspool.render.html import conversation as html
 from unspool.render.html import elements
 from unspool.render.html.elements import HtmlOptions, time_tag
-from unspool.render.html.nodes import nodes_html
+from unspool.render.html.nodes import fold_html, nodes_html
 from unspool.render.notices import run_summary
 from unspool.render.transcript import earlier_nodes, opening_name
 from unspool.render.turns import AgentItem, TurnItem, copied_summary, earlier_summary, turn_items
@@ -28,12 +29,13 @@ from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name
 
 
-class _Piece(NamedTuple):
+class _Piece(msgspec.Struct, frozen=True):
     """Markup, and how it stands: rows in a box with their neighbours, quiet pieces folded with theirs."""
 
     html: str
     place: Literal["alone", "row", "quiet"] = "alone"
     name: str = ""
+    """What a quiet piece is counted as."""
     bare: bool = False
     """Whether a quiet piece is a line by itself, which needs no folding away."""
     looked: ToolCall | None = None
@@ -47,7 +49,7 @@ class TurnRenderer:
         self._view, self._prefix, self._agent, self._depth = view, prefix, agent, depth
         self._context = msgspec.structs.replace(view.context, depth=depth)
         self._options = HtmlOptions()
-        self._day = ""
+        self._day: date | None = None
         self._told: set[str] = set()
         """Messages whose tokens stand somewhere."""
 
@@ -61,7 +63,7 @@ class TurnRenderer:
             head = self._prompt(0 if self._agent else turn.number, turn.prompt)
         elif turn.blocks:
             head = html.opening_head(3 if self._agent else 2, opening_name(turn), self._clock(turn.started))
-        inside = head + self._items(turn) + turn_footer(turn, self._view.costs.of(turn))
+        inside = (head, *self._items(turn), turn_footer(turn, self._view.costs.of(turn)))
         return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)
 
     def _prompt(self, number: int, prompt: Prompt) -> str:
@@ -71,62 +73,68 @@ class TurnRenderer:
 
     def _clock(self, time: datetime | None) -> str:
         """The time of day; with the day where that is new."""
-        day = f"{time:%j %Y}" if time else ""
+        day = time.date() if time else None
         new, self._day = day != self._day, day
         return time_tag(time, "" if new else "clock")
 
-    def _items(self, turn: Turn) -> str:
-        pieces = (piece for item in turn_items(turn, self._context) for piece in self._pieces(item))
-        parts: list[str] = []
-        for alone, group in groupby(pieces, key=lambda piece: piece.place == "alone"):
-            run = list(group)
-            inside = "".join(piece.html for piece in run) if alone else "".join(_rows(run))
-            parts.append(elements.div("calls", inside) if any(piece.place == "row" for piece in run) else inside)
-        return "".join(parts)
-
-    def _pieces(self, item: TurnItem) -> Iterator[_Piece]:
-        if item.together:
-            yield _Piece(html.group_head(item.together), "row")
-        piece = self._piece(item, self._view.addresses.anchor(item.block))
-        words = self._message_tokens(getattr(item.block, "message", "")) if piece.place != "quiet" else ""
-        yield piece._replace(html=html.with_tokens(piece.html, words)) if words else piece
-        for agent in item.agents:
-            yield _Piece(self._agent_row(agent), "row")
-        if isinstance(item.block, ToolCall) and (cards := self._outcome_cards(item.block.call_id)):
-            yield _Piece(cards)
+    def _items(self, turn: Turn) -> list[str]:
+        pieces: list[_Piece] = []
+        for item in turn_items(turn, self._context):
+            if item.together:
+                pieces.append(_Piece(html.group_head(item.together), "row"))
+            pieces.append(self._piece(item))
+            if item.agents:
+                pieces += [_Piece(self._agent_row(agent), "row") for agent in item.agents]
+            if isinstance(item.block, ToolCall) and (cards := self._outcome_cards(item.block.call_id)):
+                pieces.append(_Piece(cards))
+        return _laid_out(pieces)
 
     def _message_tokens(self, message: str) -> str:
         """What a message took, at the first of its blocks."""
-        took = self._view.costs.of_message(message)
-        if took is None or message in self._told:
+        if not message or message in self._told or (took := self._view.costs.of_message(message)) is None:
             return ""
         self._told.add(message)
         least = "≥" if took.floor else ""
         window = f"{human.tokens(took.context)} window" if took.context else ""
         return human.joined(window, f"{least}{human.tokens(took.output)} out", format_cost(took.cost))
 
-    def _piece(self, item: TurnItem, anchor: str) -> _Piece:
+    def _piece(self, item: TurnItem) -> _Piece:
+        block, place, options = item.block, item.place, self._options
+        anchor = self._view.addresses.anchor(block)
+        if place == "quiet":
+            return self._quiet_piece(item, anchor)
+        if place == "divider":
+            return _Piece(self._divider(item, anchor))
         first = item.nodes[0]
-        match item.place:
-            case "answer":
-                return _Piece(html.answer(anchor, self._speaker(item, anchor), nodes_html(item.nodes, self._options)))
-            case "divider":
-                return _Piece(self._divider(item, anchor))
-            case "card" if isinstance(item.block, Image):
-                return _Piece(html.block_part(anchor, "image", nodes_html(item.nodes, self._options)))
-            case "card" if item.is_todo_list and isinstance(first, Fold):
-                return _Piece(html.todo_box(anchor, first, nodes_html(first.children, self._options)))
-            case "quiet" if isinstance(item.block, Thinking) and isinstance(first, Fold):
-                line = html.block_line(anchor, "thinking", f"Thinking · {first.outcome}")
-                return _Piece(line, "quiet", item.name, bare=True)
-        nodes = begin_long_notice(item, anchor, self._view) if item.place == "quiet" else item.nodes
-        call = item.block if isinstance(item.block, ToolCall) else None
-        made = nodes_html(_anchored(nodes, anchor, opened=call is not None and call.end == "failed"), self._options)
-        if item.place == "card" and not isinstance(item.block, Thinking):
+        took = self._message_tokens(getattr(block, "message", ""))
+        if place == "answer":
+            inside = nodes_html(item.nodes, options)
+            return _Piece(html.answer(anchor, self._speaker(item, anchor), inside, took))
+        if not isinstance(first, Fold):
+            made = nodes_html(item.nodes, options)
+            return _Piece(html.block_part(anchor, "image", made)) if place == "card" else _Piece(made, "row")
+        if item.is_todo_list and place == "card":
+            return _Piece(html.todo_box(anchor, first, nodes_html(first.children, options), took))
+        end = block.end if isinstance(block, ToolCall) else None
+        made = fold_html(first, options, anchor, opened=end == "failed", took=took)
+        if len(item.nodes) > 1:
+            made += nodes_html(item.nodes[1:], options)
+        if place == "card" and not isinstance(block, Thinking):
             return _Piece(made)
-        looked = call is not None and call.role in _LOOKS and call.end == "ok" and not item.agents
-        place = "row" if item.place == "card" else item.place
-        return _Piece(made, place, item.name, looked=call if looked else None)
+        if isinstance(block, ToolCall) and end == "ok" and block.role in _LOOKS and not item.agents:
+            return _Piece(made, "row", looked=block)
+        return _Piece(made, "row")
+
+    def _quiet_piece(self, item: TurnItem, anchor: str) -> _Piece:
+        """What few read: a line, or what opens to all of it or to its beginning."""
+        first, *rest = item.nodes
+        if not isinstance(first, Fold):
+            return _Piece(nodes_html(item.nodes, self._options), "quiet", item.name)
+        if isinstance(item.block, Thinking):
+            line = html.block_line(anchor, "thinking", f"Thinking · {first.outcome}")
+            return _Piece(line, "quiet", item.name, bare=True)
+        made = fold_html(begin_long_notice(first, item, anchor, self._view), self._options, anchor)
+        return _Piece(made + nodes_html(rest, self._options) if rest else made, "quiet", item.name)
 
     def _speaker(self, item: TurnItem, anchor: str) -> str:
         """Who speaks, where that is new."""
@@ -179,30 +187,63 @@ class TurnRenderer:
         return html.agent_link(anchor, href, title, summary)
 
 
-def _anchored(nodes: tuple[Node, ...], anchor: str, *, opened: bool = False) -> tuple[Node, ...]:
-    """The nodes with the anchor on the first, if that is a fold; `opened`: it stands open, for something went wrong."""
-    first, *rest = nodes
-    if not isinstance(first, Fold):
-        return nodes
-    return (msgspec.structs.replace(first, anchor=anchor, open=first.open or opened), *rest)
-
-
 _LOOKS = {"read": "read", "search": "searched", "web": "looked up"}
 _MANY_LOOKS = 3
 
 
-def _looks_joined(run: list[_Piece]) -> Iterator[_Piece]:
-    """The pieces, with many that only looked around, one after the other, in one row."""
-    for looked, group in groupby(run, key=lambda piece: piece.looked is not None):
-        pieces = list(group)
-        if not looked or len(pieces) < _MANY_LOOKS:
-            yield from pieces
+def _laid_out(pieces: list[_Piece]) -> list[str]:
+    """The pieces one after the other: rows that follow one another in a box, with the quiet pieces between them."""
+    made: list[str] = []
+    box: list[str] = []
+    has_rows = False
+    for place, group in groupby(pieces, _PLACE):
+        if place == "row":
+            has_rows = True
+            box += _rows(group)
+        elif place == "quiet":
+            box.append(_folded(list(group)))
+        else:
+            made += html.calls_box(box) if has_rows else box
+            box, has_rows = [], False
+            made += map(_HTML, group)
+    made += html.calls_box(box) if has_rows else box
+    return made
+
+
+_HTML, _PLACE = attrgetter("html"), attrgetter("place")
+
+
+def _rows(pieces: Iterable[_Piece]) -> Iterator[str]:
+    """The rows, with many that only looked around, one after the other, in one."""
+    looks: list[_Piece] = []
+    for piece in pieces:
+        if piece.looked is not None:
+            looks.append(piece)
             continue
-        calls = [piece.looked for piece in pieces if piece.looked is not None]
-        answers = [call.result.time for call in calls if call.result is not None and call.result.time is not None]
-        took = human.elapsed(calls[0].time, answers[-1]) if answers else ""
-        outcome = human.joined(human.count(len(calls), "call"), took)
-        yield _Piece(html.looked_row(looked_words(calls), outcome, "".join(piece.html for piece in pieces)), "row")
+        if looks:
+            yield _looks_joined(looks)
+            looks = []
+        yield piece.html
+    if looks:
+        yield _looks_joined(looks)
+
+
+def _looks_joined(pieces: list[_Piece]) -> str:
+    inside = "".join(map(_HTML, pieces))
+    if len(pieces) < _MANY_LOOKS:
+        return inside
+    calls = [piece.looked for piece in pieces if piece.looked is not None]
+    answers = [call.result.time for call in calls if call.result is not None and call.result.time is not None]
+    took = human.elapsed(calls[0].time, answers[-1]) if answers else ""
+    return html.looked_row(looked_words(calls), human.joined(human.count(len(calls), "call"), took), inside)
+
+
+def _folded(pieces: list[_Piece]) -> str:
+    """Quiet pieces behind one line; lines that are all by themselves stay as they are."""
+    inside = "".join(map(_HTML, pieces))
+    if all(piece.bare for piece in pieces):
+        return elements.div("hush", inside)
+    return html.folded_notices(run_summary([piece.name for piece in pieces]), inside)
 
 
 def looked_words(calls: Sequence[ToolCall]) -> str:
@@ -216,19 +257,6 @@ def looked_words(calls: Sequence[ToolCall]) -> str:
         f"looked up {human.count(counts['looked up'], 'page')}" if counts["looked up"] else "",
     )
     return ", ".join(filter(None, said))
-
-
-def _rows(run: list[_Piece]) -> Iterator[str]:
-    """Rows of a box, with the quiet pieces between them folded."""
-    for place, group in groupby(_looks_joined(run), key=lambda piece: piece.place):
-        pieces = list(group)
-        inside = "".join(piece.html for piece in pieces)
-        if place == "row":
-            yield inside
-        elif all(piece.bare for piece in pieces):
-            yield elements.div("hush", inside)
-        else:
-            yield html.folded_notices(run_summary(piece.name for piece in pieces), inside)
 
 
 def copied_runs(steps: Iterable[Turn | int]) -> Iterator[tuple[list[Turn], list[Turn | int]]]:

@@ -74,10 +74,11 @@ def render_turns(chapter: Chapter, leaf: Leaf, view: SessionView, renderer: Turn
     if chapter is view.addresses.live and leaf.path == chapter.first:
         yield from fold_earlier(view)
     for copied, run in copied_runs(turns_and_forks(leaf.turns, afters)):
-        made = "".join(
-            branch_switcher(view, own, step, own) if isinstance(step, int) else renderer.turn(step) for step in run
-        )
-        yield fold_copied(copied, view, made) if copied else made
+        made = (branch_switcher(view, own, step, own) if isinstance(step, int) else renderer.turn(step) for step in run)
+        if copied:
+            yield fold_copied(copied, view, "".join(made))
+        else:
+            yield from made
 
 
 def _single_page_body(view: SessionView) -> Iterator[str]:

@@ -84,7 +84,10 @@ def stood(call: ToolCall, believed: str | None, path: str = "") -> FileVersions:
 
 def group(call: ToolCall) -> str:
     """What calls that follow one another are shown together as, where they have that in common; mostly nothing."""
-    find = getattr(renderer(call), "group", None)
+    shower = renderer(call)
+    if shower in _UNGROUPED:
+        return ""
+    find = getattr(shower, "group", None)
     return (_attempt(find, _usual(call)) or "") if find else ""
 
 
@@ -149,4 +152,5 @@ _BY_ROLE: dict[str, ToolRenderer] = {
     "shell": bash, "read": read, "edit": edit, "write": write, "search": search, "web": web, "agent": agent,
     "todos": todos, "question": question, "plan": question,
 }  # fmt: skip
+_UNGROUPED = tuple(tool for tool in TOOLS if not hasattr(tool, "group"))
 _BY_NAME = {name: tool for tool in TOOLS for name in tool.NAMES}

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from unspool.doc import Span
@@ -120,14 +118,15 @@ def _number(code: str) -> int:
 
 _SGR = re.compile(r"\x1b\[([0-9:;]*+)m")
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_PASSIVE = bytes((9, 10, *range(32, 127)))
-_BODY = r"[^\x00-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\|\x9c)"
-_ESCAPE = re.compile(
-    r"(?!\x1b\[[0-9:;]*+m)(?:"
-    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"  # control sequences, torn ones too
-    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]){_BODY}"  # titles, links, device strings
-    r"|\x1b[ -/]*+[0-~]?"  # character sets, modes, and an escape that leads nowhere
-    r")"
+_CONTROL = re.compile("[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_PLAIN = bytes((9, 10, *range(32, 127)))
+_SEQUENCE = r"[0-?]*+[ -/]*+[@-~]?"  # control sequences, torn ones too
+_BODY = r"[^\x00-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\|\x9c)"  # titles, links, device strings
+_ESCAPE = re.compile(  # each way begins with a character of its own, by which it is found fast
+    r"\x1b(?!\[[0-9:;]*+m)(?:"
+    rf"\[{_SEQUENCE}|[\]PX^_]{_BODY}"
+    r"|[ -/]*+[0-~]?"  # character sets, modes, and an escape that leads nowhere
+    rf")|\x9b{_SEQUENCE}|\x90{_BODY}|\x98{_BODY}|\x9d{_BODY}|\x9e{_BODY}|\x9f{_BODY}"
 )
 _AFTER = lru_cache(maxsize=4096)(apply_sgr)
 _CONTROLS: dict[int, str | None] = {
@@ -141,36 +140,44 @@ _CONTROLS: dict[int, str | None] = {
 
 def styled_spans(text: str) -> tuple[Span, ...]:
     """The text as runs of one style each."""
-    if not _active(text):
-        return (Span(text),) if text else ()
-    text = _inert(text)
-    if "\x1b" not in text:
-        return (Span(text),) if text else ()
-    return _styled(text)
+    if special := _active(text):
+        text = _inert(text, special)
+        if "\x1b" in text:
+            return _styled(text)
+    return (Span(text),) if text else ()
 
 
 def strip_ansi(text: str) -> str:
     """The text of the spans, without their styles."""
-    return _SGR.sub("", _inert(text)) if _active(text) else text
+    special = _active(text)
+    return _SGR.sub("", _inert(text, special)) if special else text
 
 
-def is_printable(text: str) -> bool:
-    """Whether all of a text but tabs and line breaks can be seen, which is found out faster than by a pattern."""
-    return text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+def special_characters(text: str) -> str:
+    """What is left of a text without the ASCII that can be seen, tabs and line breaks; nothing where that can be seen
+    too. Bytes are looked through faster than characters, and what is left is little."""
+    if text.isprintable():
+        return ""
+    left = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    if not left:
+        return ""
+    special = left.decode("utf-8", "surrogatepass")
+    return "" if special.isprintable() else special
 
 
-def _active(text: str) -> bool:
-    """Whether anything in the text is more than text; most has nothing, which is found out fast."""
-    if text.isascii():
-        return not text.isprintable() and bool(text.encode().translate(None, _PASSIVE))
-    return not is_printable(text) and _ACTIVE.search(text) is not None
+def _active(text: str) -> str:
+    """The special characters of a text where anything of it is more than text; most has nothing."""
+    special = special_characters(text)
+    return special if special and _ACTIVE.search(special) is not None else ""
 
 
-def _inert(text: str) -> str:
+def _inert(text: str, special: str) -> str:
     """The text with nothing active left but the codes for styles."""
-    if "\r" in text:
+    if "\r" in special:
         text = re.sub(r"\r++\n", "\n", text)
-    text = _ESCAPE.sub("", text).translate(_CONTROLS)
+    text = _ESCAPE.sub("", text)
+    if _CONTROL.search(special) is not None:
+        text = text.translate(_CONTROLS)
     if "\b" in text:
         text = "\n".join(_taken_back(line) if "\b" in line else line for line in text.split("\n"))
     if "\r" in text:
@@ -202,11 +209,17 @@ def _taken_back(line: str) -> str:
 
 def _styled(text: str) -> tuple[Span, ...]:
     first, *rest = _SGR.split(text)
-    style = PLAIN
-    runs = [(style, first)]
+    shown = style = PLAIN
+    run = [first]
+    spans: list[Span] = []
     for code, words in zip(rest[::2], rest[1::2], strict=True):
         style = apply_sgr(style, code) if len(code) > 32 else _AFTER(style, code)
-        if words:
-            runs.append((style, words))
-    found = (style.span("".join(text for _, text in group)) for style, group in groupby(runs, key=itemgetter(0)))
-    return tuple(span for span in found if span.text)
+        if not words:
+            continue
+        if style == shown:
+            run.append(words)
+            continue
+        spans.append(shown.span("".join(run)))
+        shown, run = style, [words]
+    spans.append(shown.span("".join(run)))
+    return tuple(spans) if spans[0].text else tuple(spans[1:])

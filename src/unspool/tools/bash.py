@@ -32,12 +32,8 @@ def _ran(call: ToolCall) -> CallDescription:
     said = () if summary.short_line(row) == row else nodes.prose_nodes(purpose)
     asked = (*said, code, *given.rest())
     shown, counted = _shown(call, detail, command)
-    git = detail.within("gitOperation")
-    request = git.within("pr")
-    number = request.number("number")
-    pull = "" if number is None else f"pull request {number:.0f} {request.text('action')}"
-    outcome = summary.join_facts(counted, *_endings(detail), *_git(git), pull)
-    return CallDescription(row, outcome, (*asked, *shown, *nodes.link_nodes(request.text("url"))))
+    done, links = _git(detail.within("gitOperation"))
+    return CallDescription(row, summary.join_facts(counted, *_endings(detail), *done), (*asked, *shown, *links))
 
 
 def _shown(call: ToolCall, detail: ToolFields, command: str) -> tuple[tuple[Node, ...], str]:
@@ -68,14 +64,22 @@ def _endings(detail: ToolFields) -> tuple[str, ...]:
     )
 
 
-def _git(git: ToolFields) -> tuple[str, ...]:
+def _git(git: ToolFields) -> tuple[tuple[str, ...], tuple[Node, ...]]:
+    """What a command did to a repository, and links to it."""
+    if not git:
+        return (), ()
+    request = git.within("pr")
+    number = request.number("number")
+    pull = "" if number is None else f"pull request {number:.0f} {request.text('action')}"
     commit, push, branch = git.within("commit"), git.within("push"), git.within("branch")
     sha, pushed, ref = commit.text("sha"), push.text("branch"), branch.text("ref")
-    return (
+    done = (
         f"{commit.text('kind') or 'committed'} {sha[:10]}" if sha else "",
         f"pushed {pushed}" if pushed else "",
         f"{branch.text('action')} {ref}" if ref else "",
+        pull,
     )
+    return done, nodes.link_nodes(request.text("url"))
 
 
 def _read(call: ToolCall) -> CallDescription:

@@ -11,12 +11,17 @@ from unspool.model import Json
 
 _UNSAYABLE: Final = "(too deep or too large to show)"
 _LONGEST = 2_000_000
+_LARGEST = 2**63
 
 
 def json_text(value: Json) -> str:
     """A string as it is; anything else as indented JSON."""
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and -_LARGEST < value < _LARGEST:
+        return str(value)
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (TypeError, ValueError, OverflowError):  # half a character, say
@@ -51,7 +56,6 @@ def indent_json(source: str) -> str | None:
 
 
 _T = TypeVar("_T")
-_LARGEST = 2**63
 
 
 class ToolFields:
@@ -87,11 +91,14 @@ class ToolFields:
 
     def text(self, key: str) -> str:
         """A string, empty where there is none."""
-        return self._typed(key, str) or ""
+        value = self._left.pop(key, None)
+        if value is None or isinstance(value, str):
+            return value or ""
+        raise TypeError(f"{key} is {type(value).__name__}")
 
     def need(self, key: str) -> str:
         """A string that must be there."""
-        if key not in self:
+        if self._left.get(key) is None:
             raise KeyError(key)
         return self.text(key)
 
@@ -104,7 +111,7 @@ class ToolFields:
 
     def number(self, key: str) -> float | None:
         """A number of a size that can be reckoned with."""
-        value = self.take(key)
+        value = self._left.pop(key, None)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not -_LARGEST < value < _LARGEST:
@@ -138,12 +145,13 @@ class ToolFields:
         return ToolFields(self._typed(key, dict) or {})
 
     def _typed(self, key: str, kind: type[_T]) -> _T | None:
-        value = self.take(key)
+        value = self._left.pop(key, None)
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"{key} is {type(value).__name__}")
         return value
 
     def rest(self) -> tuple[Node, ...]:
         """What nobody took, as fields."""
-        items = tuple((str(key), json_text(value)) for key, value in self._left.items())
-        return (Fields(items),) if items else ()
+        if not self._left:
+            return ()
+        return (Fields(tuple([(str(key), json_text(value)) for key, value in self._left.items()])),)

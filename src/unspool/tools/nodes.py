@@ -19,7 +19,8 @@ _WRAPPED = re.compile(r"\A\s*<tool_use_error>(.*)</tool_use_error>\s*\Z", re.DOT
 
 def good_result(call: ToolCall) -> Result | None:
     """The result of a call that ran and did not fail."""
-    return call.result if call.result and call.state in {"ok", "orphan"} and not call.result.error else None
+    result = call.result
+    return result if result is not None and call.state in {"ok", "orphan"} and not result.error else None
 
 
 def result_text(call: ToolCall) -> str:
@@ -99,6 +100,8 @@ def unknown_nodes(result: Result) -> tuple[Node, ...]:
 def surrounding_nodes(call: ToolCall) -> tuple[Node, ...]:
     """Where the full output went, whether a person let it run, and the answers that the last one replaced."""
     result = call.result
+    if not call.earlier and (result is None or not (result.spilled or result.permission)):
+        return ()
     spilled = result.spilled if result else ""
     output = f"{spilled} (missing)" if result and spilled and result.missing else spilled
     earlier = (
@@ -180,28 +183,27 @@ _STATES: Final = {
 
 def call_fold(call: ToolCall, shown: CallDescription) -> Fold:
     """The row of a call, with input, output and whatever went wrong below it."""
+    failed = call.end == "failed"
     return Fold(
         kind=_MEANINGS.get(type(call.meaning)) or (call.role if call.role in _KINDS else "tool"),
         summary=summary.short_line(shown.summary),
-        outcome=summary.short_line(_outcome(call, shown)),
-        tone=shown.tone or _tone(call),
+        outcome=summary.short_line(_outcome(call, shown, failed)),
+        tone=shown.tone or ("bad" if failed else _tone(call)),
         children=(*shown.nodes, *_added(call, shown)),
     )
 
 
 def _tone(call: ToolCall) -> Tone:
-    if call.end == "failed":
-        return "bad"
     if call.state in {"running", "unanswered"}:
         return "quiet"
     return "warn" if call.state in _STATES else "plain"
 
 
-def _outcome(call: ToolCall, shown: CallDescription) -> str:
+def _outcome(call: ToolCall, shown: CallDescription, failed: bool) -> str:
     """Why there is no good result, in a word or two, before what the renderer counted."""
     if shown.settled:
         return shown.outcome
-    if call.end == "failed":
+    if failed:
         code = exit_code(call)
         return "error" if code is None else f"exit {code}"
     why = call.result.denial if call.result and call.state == "denied" else ""

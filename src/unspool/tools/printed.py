@@ -14,13 +14,15 @@ from unspool.tools.diff import join_hunks
 
 _LONGEST = 2_000_000
 _PRINTERS: Final = frozenset({"cat", "head", "tail", "sed", "bat"})
-_TELLING: Final = (*_PRINTERS, "yq", "yaml", "yml")
+_MAKERS: Final = frozenset({"yq"})
+"""What makes YAML of whatever it reads."""
+_TELLING: Final = (*_PRINTERS, *_MAKERS, "yaml", "yml")
 """One of them is in every command whose output has a language."""
 _CUTTERS: Final = frozenset({"head", "tail", "sed"})
-_SPLIT: Final = re.compile(r"\s*(?:&&|;|\n)\s*")
+_SPLIT: Final = re.compile(r"\n\s*(?:&&|;)?\s*|(?:&&|;)\s*")
+"""Where one step of a command ends; white space before it is left to the step."""
 _SHELL: Final = re.compile(r"[`<>$()]|\|\||(?<!&)&(?!&)")
 """What makes a command more than one that prints a file."""
-_DATA: Final = (("jq", "json"), ("yq", "yaml"))
 _YAML_OPTION: Final = re.compile(r"(?:^|\s)(?:-o|--output)[ =]?ya?ml\b")
 _YAML: Final = re.compile(r"\s*(?:#|- |[\w.\"'/@-]+:(?: |$)|---$)")
 _BEGINNINGS: Final = (
@@ -54,22 +56,34 @@ def output_nodes(output: str, command: str) -> tuple[Node, ...]:
 
 def _by_command(command: str) -> str:
     """The language of the one file that a command prints, or of the data that it makes."""
+    command = command.strip()
+    if not command.startswith("cd ") and ("\n" in command or "&&" in command or ";" in command):
+        return ""
+    *before, last = _SPLIT.split(command)
+    if any(not step.rstrip().startswith("cd ") for step in before) or _SHELL.search(last):
+        return ""
+    if _YAML_OPTION.search(last):
+        return "yaml"
+    first, *pipes = last.split("|")
+    if _is_other(first, _PRINTERS) and _is_other(pipes[-1] if pipes else first, _MAKERS):
+        return ""
     if not any(word in command for word in _TELLING):
         return ""
-    *before, last = _SPLIT.split(command.strip())
-    if any(not step.startswith("cd ") for step in before) or _SHELL.search(last):
-        return ""
-    first, *pipes = last.split("|")
     steps = [_words(step) for step in (first, *pipes)]
-    if not all(steps) or _YAML_OPTION.search(last):
-        return "yaml" if _YAML_OPTION.search(last) else ""
-    made = next((language for name, language in _DATA if steps[-1][0] == name), "")
-    if made == "yaml":
-        return made
+    if not all(steps):
+        return ""
+    if steps[-1][0] in _MAKERS:
+        return "yaml"
     printed = [word for word in steps[0][1:] if not word.startswith("-") and summary.language(word)]
     plain = steps[0][0] in _PRINTERS and all(step[0] in _CUTTERS for step in steps[1:])
     numbered = steps[0][0] == "cat" and any(word.startswith("-") for word in steps[0][1:])
     return summary.language(printed[0]) if plain and len(printed) == 1 and not numbered else ""
+
+
+def _is_other(step: str, commands: frozenset[str]) -> bool:
+    """Whether a step is seen at once to run none of these commands; where it quotes, that takes a closer look."""
+    name = step.split(None, 1)[:1]
+    return not name or not (name[0] in commands or "'" in name[0] or '"' in name[0] or "\\" in name[0])
 
 
 def _words(step: str) -> list[str]:

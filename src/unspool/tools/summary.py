@@ -9,6 +9,8 @@ LIMIT = 120
 
 def short_line(text: str, limit: int = LIMIT) -> str:
     """The text on one line without control characters, cut at about `limit` characters."""
+    if len(text) <= limit and text.isprintable():
+        return " ".join(text.split())
     text = text.lstrip()
     head = text[: limit * 8]
     folded = " ".join(strip_ansi(head).split())
@@ -19,14 +21,16 @@ def short_line(text: str, limit: int = LIMIT) -> str:
 
 def first_line(text: str, limit: int = 80) -> str:
     """The first line that says something, without controls, cut to `limit` characters."""
-    line = next((line for line in strip_ansi(text[:4_000]).splitlines() if line.strip()), "")
-    line = " ".join(line.split())
+    if len(text) <= limit and text.isprintable():
+        return " ".join(text.split())
+    first = strip_ansi(text[:4_000]).lstrip().partition("\n")[0]
+    line = " ".join(first.splitlines()[0].split()) if first else ""
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def join_facts(*words: str) -> str:
     """Short facts beside each other; empty ones are left out."""
-    return " · ".join(word for word in words if word)
+    return " · ".join(filter(None, words))
 
 
 def count_lines(text: str) -> int:

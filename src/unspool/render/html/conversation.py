@@ -6,13 +6,18 @@ from typing import NamedTuple
 from unspool import human
 from unspool.doc import Fold
 from unspool.model import Usage
-from unspool.render.html.elements import content, escape, ident
+from unspool.render.html.elements import content, escape, ident, span, took_line
 
 
-def turn(anchor: str, name: str, inside: str) -> str:
+def turn(anchor: str, name: str, inside: Iterable[str]) -> str:
     """A turn; `name` is what it is called for those who hear the page."""
     label = f' aria-label="{content(name)}"' if name else ""
-    return f'<section class="turn" id="{anchor}"{label}>{inside}</section>'
+    return "".join((f'<section class="turn" id="{anchor}"{label}>', *inside, "</section>"))
+
+
+def calls_box(rows: list[str]) -> list[str]:
+    """Rows that follow one another, in a box."""
+    return ['<div class="calls">', *rows, "</div>"]
 
 
 def opening_head(level: int, name: str, time: str) -> str:
@@ -27,25 +32,13 @@ def prompt(anchor: str, number: int, notes: Iterable[str], link: str, inside: st
     return f'<div class="prompt" id="{anchor}"><div class="who">{head}{said}{link}</div>{inside}</div>'
 
 
-def answer(anchor: str, head: str, inside: str) -> str:
-    return f'<div class="answer" id="{anchor}">{head}{inside}</div>'
+def answer(anchor: str, head: str, inside: str, took: str) -> str:
+    return f'<div class="answer" id="{anchor}">{head}{inside}{took_line(took)}</div>'
 
 
 def answer_head(name: str, model: str, link: str) -> str:
     """Who speaks; `link` is markup."""
     return f'<p class="who"><b>{content(name)}</b> <span>{content(model)}</span> {link}</p>'
-
-
-def with_tokens(block: str, words: str) -> str:
-    """A row or an answer with what its message took, which is shown on request."""
-    if block.startswith("<details"):
-        head, end, rest = block.partition("</summary>")
-        return f'{head}<span class="took">{content(words)}</span>{end}{rest}'
-    return (
-        f'{block.removesuffix("</div>")}<p class="took">{content(words)}</p></div>'
-        if block.endswith("</div>")
-        else block
-    )
 
 
 def turn_foot(facts: Iterable[tuple[str, str]]) -> str:
@@ -91,13 +84,14 @@ def copied_turns(summary: str, link: str, inside: str) -> str:
     return f'<details class="card copied"><summary>{content(summary)}</summary><div>{lead}{inside}</div></details>'
 
 
-def todo_box(anchor: str, fold: Fold, inside: str) -> str:
+def todo_box(anchor: str, fold: Fold, inside: str, took: str) -> str:
     """A todo list, folded to its progress."""
     name, _, progress = fold.summary.partition(" ")
     badge = f' <span class="badge">{content(fold.outcome)}</span>' if fold.outcome else ""
+    words = span("took", took) if took else ""
     return (
         f'<details{" open" if fold.open else ""} class="card" data-kind="todos" id="{anchor}"><summary>'
-        f"<span>{content(f'Todos: {progress}' if progress else name)}</span>{badge}</summary>"
+        f"<span>{content(f'Todos: {progress}' if progress else name)}</span>{badge}{words}</summary>"
         f"<div>{inside}</div></details>"
     )
 

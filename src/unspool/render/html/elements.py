@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from unspool.tools.ansi import is_printable
+from unspool.tools.ansi import special_characters
 
-_PLAIN = bytes((9, 10, *range(32, 127)))
 _ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     "\U0001fffe\U0001ffff\U0010fffe\U0010ffff]"
@@ -41,7 +40,8 @@ def escape(text: str) -> str:
 
 def content(text: str) -> str:
     """The text for between tags only, where quotes mean nothing and may stay as they are."""
-    text = visible(text)
+    if not text.isprintable():
+        text = visible(text)
     if "&" in text:
         text = text.replace("&", "&amp;")
     if "<" in text:
@@ -53,13 +53,8 @@ def content(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text with marks in place of what cannot be seen; the marks hold nothing that would need escaping."""
-    if text.isprintable():
-        return text
-    # Bytes are looked through faster than characters, and most text is ASCII; a pattern is the slowest.
-    if text.isascii():
-        odd = bool(text.encode().translate(None, _PLAIN))
-    else:
-        odd = not is_printable(text) and _ODD.search(text) is not None
+    special = special_characters(text)
+    odd = special and _ODD.search(special) is not None
     return text.replace("\r\n", "\n").translate(_MARKS) if odd else text
 
 
@@ -144,7 +139,7 @@ def session_link(text: str, session: str, options: HtmlOptions) -> str:
 
 def commit_link(commit: str, options: HtmlOptions) -> str:
     """A commit by its short hash, linked where its repository is known."""
-    page = _repository_page(options, 0)
+    page = _repository_pages(options.repository)[0]
     if not page or not _HASH.fullmatch(commit):
         return span("mono", commit[:10])
     return link(f"{page}{commit}", content(commit[:10]), ' class="mono"')
@@ -152,7 +147,7 @@ def commit_link(commit: str, options: HtmlOptions) -> str:
 
 def file_link(path: str, options: HtmlOptions) -> str:
     """A file by its path, linked where it lies inside a repository that is known."""
-    page = _repository_page(options, 1)
+    page = _repository_pages(options.repository)[1]
     if not page or not path or _OUTSIDE.match(path):
         return span("mono", path)
     commit = options.commit if _HASH.fullmatch(options.commit) else "HEAD"
@@ -169,14 +164,15 @@ def commit_card(commit: str, message: str, branch: str, options: HtmlOptions) ->
     )
 
 
-def _repository_page(options: HtmlOptions, kind: int) -> str:
-    """What an address of a commit (0) or of a file at a commit (1) begins with; empty where there is no repository."""
-    base = options.repository.rstrip("/").removesuffix(".git")
+@lru_cache(maxsize=64)
+def _repository_pages(address: str) -> tuple[str, str]:
+    """What addresses of a commit and of a file at a commit begin with; empty where there is no repository."""
+    base = address.rstrip("/").removesuffix(".git")
     if base[:4].lower() != "http" or not is_safe_address(base):
-        return ""
+        return "", ""
     host = base.split("/")[2].lower()
-    sections = next((sections for name, sections in _SECTIONS.items() if name in host), ("/commit/", "/blob/"))
-    return base + sections[kind]
+    commit, file = next((sections for name, sections in _SECTIONS.items() if name in host), ("/commit/", "/blob/"))
+    return base + commit, base + file
 
 
 def site_link(href: str, words: str, kind: str = "") -> str:
@@ -206,6 +202,11 @@ def strong(text: str) -> str:
 def fact(text: str, exact: str = "") -> str:
     """A short fact; what it is exactly is its title."""
     return f'<span title="{escape(exact)}">{content(text)}</span>' if exact else f"<span>{content(text)}</span>"
+
+
+def took_line(words: str) -> str:
+    """What a message took, which is shown on request; nothing where that is not known."""
+    return f'<p class="took">{content(words)}</p>' if words else ""
 
 
 def label(text: str, anchor: str = "") -> str:

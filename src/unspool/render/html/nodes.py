@@ -7,7 +7,17 @@ from typing import Final, assert_never
 
 from unspool.doc import Checklist, Code, Diff, Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Table, Terminal
 from unspool.human import joined
-from unspool.render.html.elements import HtmlOptions, content, css_class, div, ident, named_link, session_link
+from unspool.render.html.elements import (
+    HtmlOptions,
+    content,
+    css_class,
+    div,
+    ident,
+    named_link,
+    session_link,
+    span,
+    took_line,
+)
 from unspool.render.html.panels import (
     checklist_items,
     code_panel,
@@ -41,39 +51,60 @@ _BY_CLASS: Final = frozenset({"tool", "notice"})
 _TONES: Final = {"plain": "", "quiet": "", "good": " good", "bad": " bad", "warn": " warn"}
 
 
-def _fold(node: Fold, options: HtmlOptions) -> str:
-    """The fold in the shape of its kind, around its children."""
+def fold_html(node: Fold, options: HtmlOptions, anchor: str, *, opened: bool = False, took: str = "") -> str:
+    """The fold in the shape of its kind, around its children, at an anchor that is markup already; `opened`: it stands
+    open whatever the fold says; `took`: what it took, which is shown on request."""
     if Heading in map(type, node.children):  # turns of its own, as a subagent has
-        inside = f'<div class="agent">{grouped_html(node.children, options)}</div>'
+        inside = [f'<div class="agent">{grouped_html(node.children, options)}</div>']
     else:
-        inside = nodes_html(node.children, options)
+        inside = [_node(child, options) for child in node.children]
     kind = _kind(node)
     marks = "" if kind in _BY_CLASS else f' data-kind="{kind}"'
-    marks += f' id="{ident(node.anchor)}"' if node.anchor else ""
+    if anchor:
+        marks += f' id="{anchor}"'
     if kind in _CARDS:
-        badge = f' <span class="badge{_TONES[node.tone]}">{content(node.outcome)}</span>' if node.outcome else ""
-        body = f"<div>{inside}</div>" if inside else ""
-        return f'<div class="card"{marks}><header><span>{content(node.summary)}</span>{badge}</header>{body}</div>'
-    body = f"<div>{inside}</div>" if inside else ""
+        return _card(node, marks, inside, took)
     if kind == "notice":
+        attributes = f'class="notice{_TONES[node.tone]}"{marks}'
         summary = f"<span>{content(node.summary)}</span>{_gist(node)}"
-        return _details(f'class="notice{_TONES[node.tone]}"{marks}', node, summary, body)
+    else:
+        attributes = f'class="call{" think" if kind == "thinking" else ""}"{marks}'
+        summary = _row(node, kind)
+    if any(inside):
+        words = span("took", took) if took else ""
+        is_open = " open" if opened or node.open else ""
+        inside.insert(0, f"<details {attributes}{is_open}><summary>{summary}{words}</summary><div>")
+        inside.append("</div></details>")
+        return "".join(inside)
+    return f"<div {attributes}>{summary}{took_line(took)}</div>"
+
+
+def _card(node: Fold, marks: str, inside: list[str], took: str) -> str:
+    badge = f' <span class="badge{_TONES[node.tone]}">{content(node.outcome)}</span>' if node.outcome else ""
+    body = f"<div>{''.join(inside)}</div>" if any(inside) else ""
+    head = f'<div class="card"{marks}><header><span>{content(node.summary)}</span>{badge}</header>'
+    return f"{head}{body}{took_line(took)}</div>"
+
+
+def _row(node: Fold, kind: str) -> str:
+    """What a row says."""
     name, _, what = node.summary.partition(" " if kind == "tool" else ": ")
-    gist = _gist(node, _TONES[node.tone])
     ran = _command(node, what) if kind == "tool" else ""
-    words = f'<span class="what">{content(what)}</span>{ran}'
     if ran:  # what it was for comes first, and what was run is small
         words = f'<span class="what for">{content(what)}</span>{ran}'
-    summary = f"<b>{content(name)}</b> {words}{gist}"
-    return _details(f'class="call{" think" if kind == "thinking" else ""}"{marks}', node, summary, body)
+    else:
+        words = f'<span class="what">{content(what)}</span>'
+    return f"<b>{content(name)}</b> {words}{_gist(node, _TONES[node.tone])}"
 
 
 def _command(node: Fold, what: str) -> str:
     """The beginning of the command of a row that says what it was for; nothing where the row says the command."""
-    code = next((child for child in node.children if isinstance(child, Code)), None)
-    if code is None or code.language not in _SHELLS or code.text.lstrip().startswith(what[:40]):
-        return ""
-    return f' <code class="ran">{content(short_line(code.text, 90))}</code>'
+    for child in node.children:
+        if isinstance(child, Code):
+            if child.language not in _SHELLS or child.text.lstrip().startswith(what[:40]):
+                return ""
+            return f' <code class="ran">{content(short_line(child.text, 90))}</code>'
+    return ""
 
 
 def _kind(node: Fold) -> str:
@@ -82,16 +113,12 @@ def _kind(node: Fold) -> str:
     return kind if kind in _KINDS else "notice"
 
 
-def _details(attributes: str, node: Fold, summary: str, body: str) -> str:
-    if not body:
-        return f"<div {attributes}>{summary}</div>"
-    return f"<details {attributes}{' open' if node.open else ''}><summary>{summary}</summary>{body}</details>"
-
-
 def _gist(node: Fold, tone: str = "") -> str:
     """What came of it, at the end of a row."""
+    if not node.outcome:
+        return ""
     marks = f' class="{tone.strip()}"' if tone else ""
-    return f" <i{marks}>{content(node.outcome)}</i>" if node.outcome else ""
+    return f" <i{marks}>{content(node.outcome)}</i>"
 
 
 def nodes_html(nodes: Iterable[Node], options: HtmlOptions) -> str:
@@ -110,11 +137,11 @@ def _node(node: Node, options: HtmlOptions) -> str:
         case Prose():
             return f'<div class="prose" dir="auto">{prose_html(node.markdown, options.images)}</div>'
         case Fold():
-            return _fold(node, options)
+            return fold_html(node, options, ident(node.anchor) if node.anchor else "")
+        case Fields():
+            return field_list(node)
         case Code():
             return code_panel(node)
-        case Heading():
-            return _heading(node)
         case Terminal():
             return terminal_panel(node)
         case Diff():
@@ -123,10 +150,10 @@ def _node(node: Node, options: HtmlOptions) -> str:
             return _rarer(node, options)
 
 
-def _rarer(node: Fields | Checklist | Table | Picture | Link | Raw, options: HtmlOptions) -> str:
+def _rarer(node: Heading | Checklist | Table | Picture | Link | Raw, options: HtmlOptions) -> str:
     match node:
-        case Fields():
-            return field_list(node)
+        case Heading():
+            return _heading(node)
         case Checklist():
             return checklist_items(node)
         case Table():

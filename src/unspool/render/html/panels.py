@@ -2,8 +2,10 @@
 
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby, pairwise, repeat, zip_longest
+from operator import itemgetter
 from string import ascii_letters, digits
 
 from unspool.doc import Check, Checklist, Code, Diff, Fields, Hunk, Raw, Span, Table, Terminal
@@ -21,19 +23,24 @@ _WIDE = 400
 
 def _wide(text: str) -> str:
     """The class of a text that has a wide line, which is broken."""
-    return " wide" if len(text) >= _WIDE and max(map(len, text.split("\n"))) >= _WIDE else ""
+    at, last = 0, len(text) - _WIDE
+    while at <= last:
+        at = text.rfind("\n", at, at + _WIDE) + 1
+        if not at:
+            return " wide"
+    return ""
 
 
-def panel(inside: str, kind: str = "", caption: str = "") -> str:
-    """A box; `kind` is a class of its own, which begins with a space."""
-    head = f"<header><span>{content(caption)}</span></header>" if caption else ""
+def _text_panel(inside: str, text: str, kind: str, caption: str = "", header: str = "") -> str:
+    """A box around the markup of a text; `kind` are classes of its own, each of which begins with a space."""
+    head = f"<header><span>{content(caption)}</span></header>" if caption else header
+    if _is_long(text):
+        return f'<div class="panel{kind}">{head}<div class="clip">{inside}</div></div>'
     return f'<div class="panel{kind}">{head}{inside}</div>'
 
 
-def clip(inside: str, text: str) -> str:
-    """Markup of a text, marked where the text is long."""
-    long = len(text) > CHARACTERS or text.count("\n") >= LINES
-    return f'<div class="clip">{inside}</div>' if long else inside
+def _is_long(text: str) -> bool:
+    return len(text) > CHARACTERS or text.count("\n") >= LINES
 
 
 def source_lines(text: str, language: str, start: int) -> str:
@@ -42,24 +49,25 @@ def source_lines(text: str, language: str, start: int) -> str:
     written = f"<pre><code{_language(language)}>{content(text)}</code></pre>"
     if not start:
         return written
-    end = start + text.count("\n") + 1
-    numbers = _NUMBERS[start:end] if start > 0 and end <= len(_NUMBERS) else map(str, range(start, end))
-    column = "\n".join(numbers)
+    column = "\n".join(_numbers(start, start + text.count("\n") + 1))
     return f'<div class="numbered"><pre aria-hidden="true">{column}</pre>{written}</div>'
+
+
+def _numbers(start: int, end: int) -> Iterable[str]:
+    return _NUMBERS[start:end] if start > 0 and end <= len(_NUMBERS) else map(str, range(start, end))
 
 
 def code_panel(node: Code) -> str:
     text = node.text.removesuffix("\n")
     kind = _wide(text) if not node.start or "\n" not in text else ""  # numbers stand beside lines that are not broken
     start = 0 if kind else node.start
-    return panel(clip(source_lines(text, node.language, start), text), kind, node.caption)
+    return _text_panel(source_lines(text, node.language, start), text, kind, node.caption)
 
 
 def raw_panel(node: Raw) -> str:
     """Data as it stands in the log."""
-    return panel(
-        clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), f" raw{_wide(node.text)}", node.caption
-    )
+    text = node.text
+    return _text_panel(f"<pre><code>{content(text)}</code></pre>", text, f" raw{_wide(text)}", node.caption)
 
 
 @lru_cache(maxsize=256)
@@ -92,12 +100,17 @@ def _row(tag: str, cells: tuple[str, ...], width: int) -> str:
 
 def field_list(node: Fields) -> str:
     """Names with values; a value of several lines keeps them."""
-    items = [f"<dt>{content(name)}<dd>{_value(value)}" for name, value in node.items]  # HTML ends each by itself
+    items = [  # HTML ends each by itself
+        f"<dt>{name if name.isidentifier() else content(name)}<dd>{_value(value)}" for name, value in node.items
+    ]
     return f"<dl>{''.join(items)}</dl>" if items else ""
 
 
 def _value(value: str) -> str:
-    return clip(f"<pre><code>{content(value)}</code></pre>", value) if "\n" in value else content(value)
+    if "\n" not in value:
+        return content(value)
+    made = f"<pre><code>{content(value)}</code></pre>"
+    return f'<div class="clip">{made}</div>' if _is_long(value) else made
 
 
 def checklist_items(node: Checklist) -> str:
@@ -124,12 +137,13 @@ _SIXTEEN = (
 def terminal_panel(node: Terminal) -> str:
     """The command, what it printed and how it ended."""
     command = f"<b>$ {content(node.command)}</b>\n" if node.command else ""
-    text = node.text
+    spans = node.spans
+    text = spans[0].text if len(spans) == 1 else node.text
     # The first line break after <pre> is not shown.
     swallowed = "\n" if not command and text[:1] in ("\n", "\r") else ""
-    printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, node.spans))}</pre>'
+    printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, spans))}</pre>'
     ended = f"exit {node.exit_code}" if node.exit_code is not None else ""
-    return panel(clip(printed, text), f"{' error' if node.exit_code else ''}{_wide(text)}", ended)
+    return _text_panel(printed, text, f"{' error' if node.exit_code else ''}{_wide(text)}", ended)
 
 
 def _span(span: Span) -> str:
@@ -218,6 +232,7 @@ def _mark(line: str, before: int, after: int) -> str:
 
 _GAP = '<span class="gap">⋯</span>'
 _TAGS = {"-": "del", "+": "ins", " ": "span"}
+_SIGNS, _FIRST = frozenset(_TAGS), itemgetter(0)
 
 
 def diff_panel(node: Diff, options: HtmlOptions) -> str:
@@ -226,17 +241,18 @@ def diff_panel(node: Diff, options: HtmlOptions) -> str:
     header = f"<header>{file_link(node.path, options)}{counts}</header>"
     if node.created and len(node.hunks) == 1 and all(line[:1] == "+" for line in node.hunks[0].lines):
         text = "\n".join([line[1:] for line in node.hunks[0].lines])
-        return panel(header + clip(source_lines(text, language(node.path), 1), text), " diff created")
-    lines = f"<pre>{_GAP.join(map(_hunk, node.hunks))}</pre>"
-    long = sum(len(hunk.lines) for hunk in node.hunks) > LINES
-    return panel(header + (f'<div class="clip">{lines}</div>' if long else lines), " diff")
+        return _text_panel(source_lines(text, language(node.path), 1), text, " diff created", header=header)
+    lines = _GAP.join(map(_hunk, node.hunks))
+    if sum(len(hunk.lines) for hunk in node.hunks) > LINES:
+        return f'<div class="panel diff">{header}<div class="clip"><pre>{lines}</pre></div></div>'
+    return f'<div class="panel diff">{header}<pre>{lines}</pre></div>'
 
 
 def _hunk(hunk: Hunk) -> str:
-    runs = [
-        (sign, [line.removeprefix(sign) for line in lines])
-        for sign, lines in groupby(_escaped(hunk.lines), lambda line: line[0] if line[:1] in ("+", "-") else " ")
-    ]
+    lines = _escaped(hunk.lines)
+    if "" in lines or not _SIGNS.issuperset(map(_FIRST, lines)):
+        lines = [line if line[:1] in _SIGNS else f" {line}" for line in lines]
+    runs = [(sign, [line[1:] for line in run]) for sign, run in groupby(lines, _FIRST)]
     for (before, taken), (after, put) in pairwise(runs):
         if before == "-" and after == "+":
             mark_changed_words(taken, put)
@@ -245,7 +261,7 @@ def _hunk(hunk: Hunk) -> str:
     parts: list[str] = []
     for sign, found in runs:
         start, tag = (old if sign == "-" else new), _TAGS[sign]
-        numbers = range(start, start + len(found)) if placed else repeat("")
+        numbers = _numbers(start, start + len(found)) if placed else repeat("")
         lines = [f"<i>{number} {sign}</i>{line}\n" for number, line in zip(numbers, found, strict=False)]
         parts.append(f"<{tag}>{''.join(lines)}</{tag}>")
         old += len(found) if sign != "+" else 0

@@ -8,7 +8,7 @@ import comrak
 from unspool import human
 from unspool.doc import Picture
 from unspool.render.html.elements import HtmlOptions, content, escape, is_safe_address, link, rel, visible
-from unspool.tools.ansi import is_printable
+from unspool.tools.ansi import special_characters
 
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _DOCUMENT = "application/pdf"
@@ -68,12 +68,12 @@ _CODE = re.compile(r'code(?: (?:class="language-|data-meta=")[^"]*")+')
 _SAID = re.compile(r'(class="language-|data-meta=")([^"]*)')
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}", re.ASCII)
 _NUMBERED = re.compile(r'ol start="\d{1,9}"')
-_HEADING = re.compile(r"(/?)h([1-6])")
 _FIXED = {
     "br /": "<br>",
     "hr /": "<hr>",
     'input type="checkbox" disabled="" /': "☐",
     'input type="checkbox" checked="" disabled="" /': "☑",
+    **{f"{end}h{level}": f"<{end}h{min(6, level + 2)}>" for end in ("", "/") for level in range(1, 7)},
     'th align="left"': "<th>",
     'td align="left"': "<td>",
     'th align="center"': '<th class="mid">',
@@ -89,7 +89,8 @@ _CELL = re.compile(rf'<td(?: class="(\w+)")?>(?=(?:(?!</td>).){{{LONG_CELL}}})',
 
 def prose_html(markdown: str, images: bool = True) -> str:
     """The Markdown as HTML. `images` False names the pictures that the text itself holds."""
-    made = comrak.render_markdown(_hidden(markdown), _DIALECT, _PARSING, _RENDERING)
+    special = special_characters(markdown)
+    made = comrak.render_markdown(_hidden(markdown, special), _DIALECT, _PARSING, _RENDERING)
     if "&quot;" in made and _QUOTE_IN_TAG.search(made) is None:  # between tags quotes mean nothing
         made = made.replace("&quot;", '"')
     made = _TAG.sub(_TagFilter(images), made)
@@ -97,7 +98,7 @@ def prose_html(markdown: str, images: bool = True) -> str:
         made = _CELL.sub(lambda found: f'<td class="{f"{found[1]} " if found[1] else ""}long">', made)
     if not made.isascii():
         made = made.replace(_LESS, "&lt;").replace(_COLON, ":").replace(_AT, "@")
-    return visible(made)
+    return visible(made) if special or "&" in markdown else made  # which may write a character by its number
 
 
 _WORDS = 3000
@@ -111,13 +112,17 @@ def prose_words(markdown: str) -> str:
     return " ".join(html.unescape(_ANY_TAG.sub("", made)).split())
 
 
-def _hidden(markdown: str) -> str:
-    """The Markdown with marks for what the reader must not see as what it is."""
-    if "\x00" in markdown or not (markdown.isascii() or is_printable(markdown)):
+def _hidden(markdown: str, special: str) -> str:
+    """The Markdown with marks for what the reader must not see as what it is; `special` are its special characters."""
+    if special and _UNREADABLE.search(special) is not None:
         markdown = _UNREADABLE.sub(lambda found: visible(found[0]), markdown)
     if "<" in markdown:
         markdown = _RAW.sub(_LESS, markdown)
-    if markdown.count("@") + markdown.count("&") > _MAILS and len(_SIGN.findall(markdown)) > _MAILS:
+    if (
+        len(markdown) > _MAILS
+        and markdown.count("@") + markdown.count("&") > _MAILS
+        and len(_SIGN.findall(markdown)) > _MAILS
+    ):
         markdown = _SIGN.sub(_AT, markdown)
     return markdown.replace("]:", f"]{_COLON}") if "]:" in markdown else markdown
 
@@ -177,8 +182,6 @@ class _TagFilter:
 
 
 def _other(tag: str, whole: str) -> str:
-    if (heading := _HEADING.fullmatch(tag)) is not None:
-        return f"<{heading[1]}h{min(6, int(heading[2]) + 2)}>"  # the page's own headings stand above them
     if _CODE.fullmatch(tag):
         return _fenced(dict(_SAID.findall(tag)))
     if _NUMBERED.fullmatch(tag):
