@@ -218,6 +218,23 @@ class CallLedger:
         return Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not all(self._final))
 
 
+class MessageNames(CallLedger):
+    """Knows of requests only which messages they were of, for whoever asks no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: set[str] = set()
+
+    def see(self, part: Part, time: datetime | None) -> bool:
+        if part.usage is None or part.synthetic or part.message in self._names:
+            return False
+        self._names.add(part.message)
+        return True
+
+    def knows(self, message: str) -> bool:
+        return message in self._names
+
+
 def sum_by_model(ledger: CallLedger) -> tuple[Call, ...]:
     """The requests summed where model, speed, tier and place agree; the key is what they have in common."""
     alike: dict[str, tuple[_Terms, list[_Figures], list[bool]]] = {}

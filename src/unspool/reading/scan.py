@@ -60,7 +60,7 @@ class Scan:
         logged: Collection[str] = (),
     ) -> None:
         self._dialect, self._logged = dialect, logged
-        self._whole = own
+        self.own = own
         self.skeleton = Skeleton(slim=True) if places else None
         self.ledger = CallLedger() if ledger is None else ledger
         self.ids = array("Q")
@@ -123,7 +123,7 @@ class Scan:
             self.ids.append(identity)
         if not again or part is not None:
             self._conversed = True
-            if event.sidechain and not self._whole:
+            if event.sidechain and not self.own:
                 agent = self._sidechains.of(event)
                 self.inline.add(agent)
                 self._inner[agent].hear(event)
@@ -313,7 +313,7 @@ class Scan:
     def kind(self, facts: Facts) -> SessionKind:
         if not self._conversed:
             return "stub" if self._sides or self._loose else "empty"
-        if self._whole or (self._own and self.inline):
+        if self.own or (self._own and self.inline):
             return "subagent"
         first = self._early[0] if self._early else None
         return session_kind(facts, first, conversed=bool(self._early or self._messages or self._unbilled))

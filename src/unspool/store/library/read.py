@@ -206,6 +206,17 @@ def _beginning_of(found: FoundLog, end: int) -> Session:
 
 def _assembled(found: FoundLog) -> tuple[Session, Transcript, list[AgentSource]]:
     """A session, and the logs that it is made of."""
+    main, subagents, problems = _read_all(found)
+    session = assemble(by_id(found.agent_id), found, main, subagents)
+    return _with_problems(session, problems), main, subagents
+
+
+def _with_problems(session: Session, problems: Sequence[Problem]) -> Session:
+    return msgspec.structs.replace(session, problems=(*session.problems, *problems)) if problems else session
+
+
+def _read_all(found: FoundLog) -> tuple[Transcript, list[AgentSource], list[Problem]]:
+    """A session's own log, its subagents', and what is wrong with those that could not be read."""
     agent = by_id(found.agent_id)
     main = read_transcript(found.path, agent, found)
     subagents: list[AgentSource] = []
@@ -215,23 +226,28 @@ def _assembled(found: FoundLog) -> tuple[Session, Transcript, list[AgentSource]]
             subagents.append(agent.subagent(one, read_transcript(one.path, agent, found)))
         except (UnspoolError, OSError) as error:
             problems.append(Problem(Place(0, 0, 0), f"a subagent's log could not be read: {error}", b"", log=one.path))
-    session = assemble(agent, found, main, subagents)
-    return msgspec.structs.replace(session, problems=(*session.problems, *problems)), main, subagents
+    return main, subagents, problems
 
 
 def _whole_and_counted(found: FoundLog) -> tuple[Session, CountedLog]:
-    session, main, subagents = _assembled(found)
-    scan = Scan(by_id(found.agent_id).dialect(found, main.facts), own=bool(found.owner), logged=found.agent_ids)
-    for event in main.events:
-        scan.add(event)
+    main, subagents, problems = _read_all(found)
+    agent = by_id(found.agent_id)
+    dialect = agent.dialect(found, main.facts)
+    scan = Scan(dialect, own=bool(found.owner), logged=found.agent_ids)
+    session = _placed(assemble_session(main, subagents, dialect, found.session_id, scan), agent, found, main)
     for one in subagents:
         scan.agent(one.transcript.events)
-    return session, _counted(found, scan, main.facts, "")
+    return _with_problems(session, problems), _counted(found, scan, main.facts, "")
 
 
 def assemble(agent: CodingAgent, found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> Session:
     """The session of a found log, or of a part of it, that was read."""
     session = assemble_session(main, subagents, agent.dialect(found, main.facts), found.session_id)
+    return _placed(session, agent, found, main)
+
+
+def _placed(session: Session, agent: CodingAgent, found: FoundLog, main: Transcript) -> Session:
+    """The session with the project and the repository that it worked in."""
     project = agent.project(main.facts, found.folder)
     return msgspec.structs.replace(session, project=project, remote=remote_of(found, main.facts.cwd))
 
