@@ -3,6 +3,7 @@
 Read from the files below `.git`; git itself is never run, for what a repository configures could then be run too.
 """
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -79,12 +80,16 @@ def _top(path: str) -> Path | None:
     here = Path(path)
     if not here.is_absolute():
         return None
-    for folder in (here, *here.parents)[:_DEEPEST]:
+    folder, above = str(here), ""
+    for _ in range(_DEEPEST):
         try:
-            if stat.S_IFMT((folder / ".git").lstat().st_mode) in (stat.S_IFDIR, stat.S_IFREG):
-                return folder
+            if stat.S_IFMT(os.lstat(f"{folder}{os.sep}.git").st_mode) in (stat.S_IFDIR, stat.S_IFREG):
+                return Path(folder)
         except (OSError, ValueError):
-            continue
+            pass  # there is none
+        folder, above = os.path.dirname(folder), folder  # noqa: PTH120  of thousands of logs
+        if folder == above:
+            break
     return None
 
 

@@ -20,6 +20,7 @@ from unspool.model import (
 )
 from unspool.reading.build import TurnBuilder
 from unspool.reading.draft import SessionDraft
+from unspool.reading.ledger import MessageNames
 from unspool.reading.scan import Scan, recorded_links
 
 MAIN = ""
@@ -118,14 +119,16 @@ def background_statuses(draft: SessionDraft) -> dict[str, str]:
     return found
 
 
-def assemble_session(main: Transcript, agents: list[AgentSource], dialect: Dialect, session_id: str) -> Session:
-    """The session of a log and its subagents' logs."""
-    return _Assembly(main, agents, dialect).session(session_id)
+def assemble_session(
+    main: Transcript, agents: list[AgentSource], dialect: Dialect, session_id: str, scan: Scan | None = None
+) -> Session:
+    """The session of a log and its subagents' logs. A `scan` with the same dialect hears that log on the way."""
+    return _Assembly(main, agents, dialect, scan).session(session_id)
 
 
 class _Assembly:
-    def __init__(self, main: Transcript, agents: list[AgentSource], dialect: Dialect) -> None:
-        self._dialect = dialect
+    def __init__(self, main: Transcript, agents: list[AgentSource], dialect: Dialect, scan: Scan | None = None) -> None:
+        self._dialect, self._main_scan = dialect, scan
         own = bool(main.events) and all(event.sidechain for event in main.events if event.id)
         own = own and any(event.id for event in main.events)
         self._own = own
@@ -161,9 +164,7 @@ class _Assembly:
     def _session(self, key: str, session_id: str, titles: Titles) -> Session:
         draft, transcript = self._drafts[key], self._sources[key].transcript
         facts, own = transcript.facts, key != MAIN or self._own
-        scan = Scan(self._dialect, own=own)
-        for event in transcript.events:
-            scan.add(event)
+        scan = self._scan(key, transcript, own=own)
         children = {name: tie for name, tie in self._ties.items() if tie.owner == key}
         by_call: dict[str, tuple[str, ...]] = {}
         for name, tie in children.items():
@@ -202,6 +203,17 @@ class _Assembly:
             reported_credits=facts.reported_credits,
             window=facts.window,
         )
+
+    def _scan(self, key: str, transcript: Transcript, *, own: bool) -> Scan:
+        scan = self._main_scan if key == MAIN else None
+        if scan is not None:
+            for event in transcript.events:
+                scan.add(event)
+        if scan is None or scan.own != own:
+            scan = Scan(self._dialect, own=own, ledger=MessageNames())
+            for event in transcript.events:
+                scan.add(event)
+        return scan
 
     def _agent(self, name: str, tie: AgentCall) -> Agent:
         source, call = self._sources[name], self._call(tie)

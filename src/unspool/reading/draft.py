@@ -39,6 +39,13 @@ class MergedMessage:
         self._from: list[tuple[int, bool]] = []
         self._known: dict[object, int] = {}
 
+    @classmethod
+    def of_line(cls, event: Event) -> "MergedMessage":
+        """The message of a single line that holds no more than one block, as most do."""
+        merged = cls()
+        merged.blocks += event.blocks
+        return merged
+
     def add(self, event: Event, *, snapshot: bool) -> None:
         """Take in the blocks of one line."""
         several = len(event.blocks) > 1
@@ -58,6 +65,8 @@ class MergedMessage:
     @property
     def superseded(self) -> int:
         """How many lines hold nothing but what another line holds as well or better."""
+        if len(self._lines) < 2:
+            return 0
         givers = {id(event) for event in self._givers}
         return sum(bool(event.blocks) and id(event) not in givers for event in self._lines)
 
@@ -95,13 +104,16 @@ def _fuller(after: Piece, before: Piece) -> bool:
 
 
 def merge_message(events: Sequence[Event], snapshots: frozenset[int] | set[int]) -> MergedMessage:
-    """Join the lines of one message; `snapshots` holds the `id()`s of those that only repeat a state."""
+    """Join the lines of one message; `snapshots` holds the `id()`s of those that only repeat a state, as lines without
+    an id of their own may too."""
+    if len(events) == 1 and len(events[0].blocks) < 2:
+        return MergedMessage.of_line(events[0])
     merged = MergedMessage()
     ordered: Sequence[Event] = events
     if len(events) > 1 and all(event.part is not None and event.part.index >= 0 for event in events):
         ordered = sorted(events, key=lambda event: event.part.index if event.part else 0)
     for event in ordered:
-        merged.add(event, snapshot=id(event) in snapshots)
+        merged.add(event, snapshot=len(events) > 1 and (id(event) in snapshots or event.id.startswith(BY_PLACE)))
     return merged
 
 
@@ -109,10 +121,15 @@ def billed_requests(events: Sequence[Event]) -> tuple[Call, ...]:
     """What the message was billed: each request once, with the largest figures any of its lines held."""
     first = next((event.part.request for event in events if event.part and event.part.request), "")
     by_request: dict[str, list[Event]] = {}
+    advised = False
     for event in events:
-        if event.part is not None and event.part.usage is not None and not event.part.synthetic:
-            by_request.setdefault(event.part.request or first, []).append(event)
-    return (*(_call(request, group) for request, group in by_request.items()), *_advice(events))
+        part = event.part
+        if part is not None:
+            advised = advised or bool(part.advice)
+            if part.usage is not None and not part.synthetic:
+                by_request.setdefault(part.request or first, []).append(event)
+    billed = [_call(request, group) for request, group in by_request.items()]
+    return (*billed, *_advice(events)) if advised else tuple(billed)
 
 
 def _advice(events: Sequence[Event]) -> Iterable[Call]:
@@ -183,9 +200,9 @@ class SessionDraft:
         line = -1
         for event in events:
             where = self._place(event)
-            if where == "conversation" and event.id and event.sidechain and not own:
+            if event.sidechain and where == "conversation" and event.id and not own:
                 self.inline.setdefault(agents.of(event), []).append(event)
-            elif where == "conversation" and event.nested is not None and event.nested.agent not in logged:
+            elif event.nested is not None and where == "conversation" and event.nested.agent not in logged:
                 self.inline.setdefault(event.nested.agent, []).append(event.nested)
             if event.problem is not None:
                 self.problems.append(event.problem)
@@ -208,22 +225,19 @@ class SessionDraft:
 
     def _messages(self, *, own: bool) -> None:
         groups: dict[str, list[Event]] = {}
-        snapshots = set(self._skeleton.snapshots)
         for event in self._skeleton.rows:
             if event.part is not None and (own or not event.sidechain):
                 groups.setdefault(event.part.message, []).append(event)
-                if event.id.startswith(BY_PLACE):
-                    snapshots.add(id(event))
         self.groups = groups
-        billed = {message: list(events) for message, events in groups.items()}
+        again: dict[str, list[Event]] = {}
         for event in self._skeleton.again:
-            if event.part is not None and event.part.message in billed:
-                billed[event.part.message].append(event)
+            if event.part is not None:
+                again.setdefault(event.part.message, []).append(event)
         self.merged: dict[str, MergedMessage] = {}
         self.billed: dict[str, tuple[Call, ...]] = {}
         for message, events in groups.items():
-            self.merged[message] = merge_message(events, snapshots if len(events) > 1 else frozenset[int]())
-            self.billed[message] = billed_requests(billed[message])
+            self.merged[message] = merge_message(events, self._skeleton.snapshots)
+            self.billed[message] = billed_requests([*events, *again[message]] if message in again else events)
 
     def _pair(self, *, own: bool) -> None:
         """Find which call each block is, and the results of every call."""
@@ -231,15 +245,15 @@ class SessionDraft:
         """By the `id()`s of blocks."""
         self._answers: dict[CallKey, list[Result]] = {}
         early: dict[str, list[Result]] = {}
-        pairs, chain = CallPairs(), {id(event) for event in self.chain}
+        pairs, chain = CallPairs(), {id(event) for event in self.chain} if self._skeleton.snapshots else None
         for event in self._skeleton.rows:
             for block in event.blocks if own or not event.sidechain else ():
-                if isinstance(block, ToolCall):
+                if type(block) is ToolCall:  # quicker than `isinstance` where it is none
                     key, new = pairs.call(block)
                     self.call_keys[id(block)] = key
                     if new and block.call_id:
                         self._answers[key] = early.pop(block.call_id, [])
-                elif isinstance(block, Result) and id(event) in chain:
+                elif type(block) is Result and (chain is None or id(event) in chain):
                     answered = pairs.answer(block)
                     (early.setdefault(block.call_id, []) if answered is None else self._answers[answered]).append(block)
 
@@ -284,21 +298,27 @@ class SessionDraft:
         return tuple(self._message(message, events, retracted) for message, events in self.groups.items())
 
     def _message(self, message: str, events: list[Event], retracted: set[str]) -> Message:
-        parts = [event.part for event in events if event.part is not None]
+        stop = effort = request = ""
+        aborted = False
+        for event in events:
+            if (part := event.part) is not None:
+                last, stop = part, part.stop or stop
+                effort, request = effort or part.effort, request or part.request_ref
+                aborted = aborted or part.aborted
         times = [event.time for event in events if event.time is not None]
         return Message(
             message,
-            parts[-1].model,
+            last.model,
             self.billed[message],
-            next((part.stop for part in reversed(parts) if part.stop), ""),
-            tuple(event.place.line for event in events),
+            stop,
+            tuple([event.place.line for event in events]),
             min(times, default=None),
             max(times, default=None),
-            parts[-1].synthetic,
-            any(event.id in retracted for event in events),
-            any(part.aborted for part in parts),
-            next((part.effort for part in parts if part.effort), ""),
+            last.synthetic,
+            bool(retracted) and any(event.id in retracted for event in events),
+            aborted,
+            effort,
             self.message_branch[message] == 0,
-            next((part.request_ref for part in parts if part.request_ref), ""),
-            all(event.copied for event in events),
+            request,
+            events[0].copied and all(event.copied for event in events),
         )

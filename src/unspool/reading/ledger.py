@@ -97,7 +97,7 @@ class CallLedger:
 
     def see(self, part: Part, time: datetime | None) -> bool:
         """Take in the usage that a line tells as it comes by; True where its message was not known."""
-        if part.usage is None or part.synthetic or self._is_told(part, time):
+        if part.usage is None or part.synthetic or (self._last is not None and self._is_told(part, time)):
             return False
         request = stable_hash(part.request) if part.request else 0
         message = stable_hash(part.message)
@@ -181,9 +181,10 @@ class CallLedger:
         message, request = ids
         figures = astuple(usage)[:_FIGURES]
         term = self._known_terms.setdefault(terms, len(self._known_terms))
-        row = self._row(message, request) if message in self._rows else None
+        first = self._rows.get(message)
+        row = None if first is None else self._row(message, request)
         if row is None:
-            self._rows[message if message not in self._rows else message ^ request] = len(self._messages)
+            self._rows[message if first is None else message ^ request] = len(self._messages)
             self._messages.append(message)
             self._requests.append(request)
             self._figures.extend(figures)
@@ -215,6 +216,23 @@ class CallLedger:
         columns = (self._figures[place::_FIGURES] for place in range(_FIGURES))
         input_, output, read, write, hour, searches, fetches, thought = map(sum, columns)
         return Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not all(self._final))
+
+
+class MessageNames(CallLedger):
+    """Knows of requests only which messages they were of, for whoever asks no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: set[str] = set()
+
+    def see(self, part: Part, time: datetime | None) -> bool:
+        if part.usage is None or part.synthetic or part.message in self._names:
+            return False
+        self._names.add(part.message)
+        return True
+
+    def knows(self, message: str) -> bool:
+        return message in self._names
 
 
 def sum_by_model(ledger: CallLedger) -> tuple[Call, ...]:

@@ -60,7 +60,7 @@ class Scan:
         logged: Collection[str] = (),
     ) -> None:
         self._dialect, self._logged = dialect, logged
-        self._whole = own
+        self.own = own
         self.skeleton = Skeleton(slim=True) if places else None
         self.ledger = CallLedger() if ledger is None else ledger
         self.ids = array("Q")
@@ -123,7 +123,7 @@ class Scan:
             self.ids.append(identity)
         if not again or part is not None:
             self._conversed = True
-            if event.sidechain and not self._whole:
+            if event.sidechain and not self.own:
                 agent = self._sidechains.of(event)
                 self.inline.add(agent)
                 self._inner[agent].hear(event)
@@ -134,14 +134,14 @@ class Scan:
                 self._spoken(event, billed=billed)
                 if event.prompt is not None:
                     self.prompt_ids.append(identity)
-            self._nested(event)
+            if event.nested is not None:
+                self._nested(event.nested)
         if self.skeleton is not None:
             self.skeleton.add(event)  # last: it lets go of what the event says
 
-    def _nested(self, event: Event) -> None:
-        """Count what a subagent without a log of its own used, by the line of it that an event repeats."""
-        nested = event.nested
-        if nested is not None and nested.agent not in self._logged:
+    def _nested(self, nested: Event) -> None:
+        """Count what a subagent without a log of its own used, by a line of it that an event repeats."""
+        if nested.agent not in self._logged:
             self.inline.add(nested.agent)
             self._inner[nested.agent].hear(nested)
             if nested.part is not None:
@@ -157,7 +157,7 @@ class Scan:
         if part is not None and not part.synthetic:
             self._message(part, billed=billed)
         for block in event.blocks:
-            if isinstance(block, Notice) and block.kind == "compaction":
+            if type(block) is Notice and block.kind == "compaction":
                 self._compactions += 1
         for key, used in self._ends.hear(event):
             if isinstance(used, Result):
@@ -255,7 +255,8 @@ class Scan:
         for event in events:
             if event.part is not None:
                 self.ledger.see(event.part, event.time)
-            self._nested(event)
+            if event.nested is not None:
+                self._nested(event.nested)
 
     def unsent(self, facts: Facts) -> Unsent:
         """What was queued and stands in no line of its own: as prompts where it was sent, else as notices."""
@@ -312,7 +313,7 @@ class Scan:
     def kind(self, facts: Facts) -> SessionKind:
         if not self._conversed:
             return "stub" if self._sides or self._loose else "empty"
-        if self._whole or (self._own and self.inline):
+        if self.own or (self._own and self.inline):
             return "subagent"
         first = self._early[0] if self._early else None
         return session_kind(facts, first, conversed=bool(self._early or self._messages or self._unbilled))

@@ -56,7 +56,7 @@ class CallPairs:
                 self._early.add(call_id)
             return None
         waiting = self._open.get(call_id)
-        if not waiting:
+        if waiting is None:
             return last
         if len(waiting) == 1:
             del self._open[call_id]
@@ -87,11 +87,11 @@ class CallEnds:
             self._open.clear()
         found: list[tuple[CallKey | None, ToolCall | Result]] = []
         for block in event.blocks:
-            if isinstance(block, ToolCall):
+            if type(block) is ToolCall:  # quicker than `isinstance` where it is none
                 found.append((self._call(block), block))
-            elif isinstance(block, Result):
+            elif type(block) is Result:
                 found.append((self._result(block), block))
-            elif isinstance(block, Notice) and block.kind == "interruption":
+            elif type(block) is Notice and block.kind == "interruption":
                 self.ends.update(dict.fromkeys(self._open, "interrupted"))
         return found
 

@@ -1,6 +1,6 @@
 """The tree of a conversation: parents, branches, and the live path that the agent would load on resume."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,17 +15,13 @@ class ConversationTree:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self.at = {event.id: index for index, event in enumerate(events)}
-        self.strict = list(self._parents())
-
-    def _parents(self) -> Iterator[int | None]:
-        find = self.at.get
-        for index, event in enumerate(self.events):
+        self.at = at = {event.id: index for index, event in enumerate(events)}
+        self.strict: list[int | None] = [at.get(event.parent) if event.parent else None for event in events]
+        for index, event in enumerate(events):
             if event.link:
-                yield index - 1 if index else None
-            else:
-                parent = None if event.parent is None else find(event.parent)
-                yield parent if parent != index else None
+                self.strict[index] = index - 1 if index else None
+            elif self.strict[index] == index:
+                self.strict[index] = None
 
     @cached_property
     def joined(self) -> list[int | None]:
@@ -250,31 +246,35 @@ class LivePath:
         """The line of each call; None where two messages made it."""
         self._results: dict[str, list[int]] = {}
         """Lines with results by the id of the line that they may answer."""
-        events = tree.events
+        events, answering = tree.events, []
         for index in tree.at.values():
-            message = _message(events[index])
-            if message and not events[index].id.startswith("line-"):
+            event = events[index]
+            message = _message(event)
+            if message and not event.id.startswith(BY_PLACE):
                 self._members.setdefault(message, []).append(index)
                 self._own_calls(index, message)
-        for index in tree.at.values():
-            if events[index].blocks and events[index].parent:
-                for line in self._answered_lines(events[index]):
-                    self._results.setdefault(line, []).append(index)
+            elif event.blocks and event.parent and event.part is None:
+                answering.append(index)
+        for index in answering:
+            for line in self._answered_lines(events[index]):
+                self._results.setdefault(line, []).append(index)
 
     def _own_calls(self, index: int, message: str) -> None:
         events = self._tree.events
         for block in events[index].blocks:
             if isinstance(block, ToolCall):
                 other = self._owners.get(block.call_id, index)
-                same = other is not None and _message(events[other]) == message
+                same = other == index or (other is not None and _message(events[other]) == message)
                 self._owners[block.call_id] = index if same else None
 
-    def _answered_lines(self, event: Event) -> set[str]:
+    def _answered_lines(self, event: Event) -> Collection[str]:
         """Ids of the lines that an event may answer."""
         calls = _answers(event)
         if not calls or not event.parent:
-            return set()
-        named = [self._tree.at.get(event.answers), *(self._owners.get(call) for call in calls)]
+            return ()
+        named = {self._tree.at.get(event.answers), *map(self._owners.get, calls), None}
+        if len(named) == 2 and self._tree.at.get(event.parent, -1) in named:
+            return (event.parent,)  # as nearly all do
         lines = (self._tree.events[index] for index in named if index is not None)
         return {event.parent, *(line.id for line in lines if _same_writer(event, line))}
 
@@ -317,26 +317,34 @@ class LivePath:
         """A path with the other lines of each message on it, and their results, behind the message's last line."""
         events = self._tree.events
         on_path = set(path)
-        anchors = {message: index for index in path if (message := _message(events[index]))}
-        answered = {call for index in path for call in _answers(events[index])}
+        anchors: dict[str, int] = {}
+        answered: set[str] = set()
+        for index in path:
+            if message := _message(events[index]):
+                anchors[message] = index
+            else:
+                answered.update(_answers(events[index]))
         put_back: dict[int, list[int]] = {}
         for message, anchor in anchors.items():
             members = self._members.get(message, [])
             mates = [index for index in members if index not in on_path]
             results = self._missing_results(members, on_path, answered)
+            if not mates and not results:
+                continue
             extra = sorted(mates, key=lambda i: _when(events[i])) + sorted(results, key=lambda i: _when(events[i]))
-            if extra:
-                on_path.update(extra)
-                put_back[anchor] = extra
+            on_path.update(extra)
+            put_back[anchor] = extra
         return [step for index in path for step in (index, *put_back.get(index, ()))]
 
     def _missing_results(self, members: list[int], on_path: set[int], answered: set[str]) -> list[int]:
         """Results of a message's calls: those below its lines, and of the others those whose call has none yet."""
-        events = self._tree.events
-        lines = dict.fromkeys(events[index].id for index in members)
-        found = dict.fromkeys(result for line in lines for result in self._results.get(line, ()))
-        near = [result for result in found if result not in on_path and events[result].parent in lines]
-        stray = [result for result in found if result not in on_path and events[result].parent not in lines]
+        events, results = self._tree.events, self._results
+        lines = dict.fromkeys([events[index].id for index in members])
+        found = {result: None for line in lines for result in results.get(line, ()) if result not in on_path}
+        if not found:
+            return []
+        near = [result for result in found if events[result].parent in lines]
+        stray = [result for result in found if events[result].parent not in lines]
         known = {call for index in near for call in _answers(events[index])}  # apart: `answered` is as long as the log
         for result in sorted(stray):
             given = [call for call in _answers(events[result]) if call not in known and call not in answered]
@@ -360,7 +368,9 @@ def _same_writer(one: Event, other: Event) -> bool:
 
 
 def _answers(event: Event) -> list[str]:
-    return [block.call_id for block in event.blocks if isinstance(block, Result)] if event.part is None else []
+    if event.part is not None or not event.blocks:
+        return []
+    return [block.call_id for block in event.blocks if isinstance(block, Result)]
 
 
 def _when(event: Event) -> str:

@@ -68,13 +68,17 @@ def show_pictures(event: Event, pictures: Pictures) -> None:
 
     if event.prompt is not None and event.prompt.images:
         event.prompt = replace(event.prompt, images=tuple(map(shown, event.prompt.images)))
-    if any(isinstance(block, Image) or getattr(block, "images", ()) for block in event.blocks):
-        event.blocks = tuple(
-            shown(block) if isinstance(block, Image)
-            else replace(block, images=tuple(map(shown, block.images))) if isinstance(block, Result | Notice)
-            else block
-            for block in event.blocks
-        )  # fmt: skip
+    for block in event.blocks:
+        if isinstance(block, Image) or (isinstance(block, Result | Notice) and block.images):
+            break
+    else:
+        return  # as of nearly all lines
+    event.blocks = tuple(
+        shown(block) if isinstance(block, Image)
+        else replace(block, images=tuple(map(shown, block.images))) if isinstance(block, Result | Notice)
+        else block
+        for block in event.blocks
+    )  # fmt: skip
 
 
 ROLES = {
@@ -285,7 +289,9 @@ class MessageParser:
             line.effort or "",
             *terms,
             line.request_ref or "",
-            advisor_calls(record, name, request, event.time) if record is not None and not synthetic else (),
+            ()
+            if record is None or record.iterations is None or synthetic
+            else advisor_calls(record, name, request, event.time),
         )
         if synthetic or line.is_api_error_message:
             event.blocks = (_failure(event, line, message),)

@@ -17,7 +17,7 @@ from unspool.agents.claude_code.messages import (
     unknown_line,
 )
 from unspool.agents.claude_code.prompts import parse_user
-from unspool.agents.lines import PlainParser
+from unspool.agents.lines import PlainParser, widen_span
 from unspool.agents.records import Detail
 from unspool.agents.values import items, mapping, moment, text
 from unspool.model import Event, Facts, Json, Place, SideLine, id_by_place
@@ -110,13 +110,13 @@ def _no_spills(_: str) -> str | None:
 
 def chain_event(line: Line, place: Place) -> Event:
     """The event of a line of the conversation, as far as its place there goes: not what it says."""
-    identity, parent = line.uuid, line.parent_uuid
+    identity, parent, said = line.uuid, line.parent_uuid, line.timestamp
     return Event(
         "notice",
         place,
         identity or id_by_place(place),
         parent or None,
-        time=moment(line.timestamp),
+        time=None if said is None else moment(said),
         sidechain=line.is_sidechain is True,
         agent=line.agent_id or "",
         meta=line.is_meta is True,
@@ -185,9 +185,6 @@ class ClaudeParser(PlainParser):
             notices.parse_progress(event, data, self.facts)
             event.nested = self._nested(event, mapping(data.get("data")))
         self._note_mode(event)
-        return self._with_pictures(event)
-
-    def _with_pictures(self, event: Event) -> Event:
         if self._pictures is not None:
             show_pictures(event, self._pictures)
         return event
@@ -205,7 +202,9 @@ class ClaudeParser(PlainParser):
             parse_user(found, line, self._results)
         else:
             self._messages.parse(found, line)
-        return self._with_pictures(found)
+        if self._pictures is not None:
+            show_pictures(found, self._pictures)
+        return found
 
     def _spoken(self, line: Line, place: Place) -> Event:
         event = self._chained(line, place)
@@ -215,7 +214,9 @@ class ClaudeParser(PlainParser):
             self._note_mode(event)
         else:
             self._messages.parse(event, line)
-        return self._with_pictures(event)
+        if self._pictures is not None:
+            show_pictures(event, self._pictures)
+        return event
 
     def _note_mode(self, event: Event) -> None:
         if event.prompt is not None and not event.sidechain and not self.facts.first_mode:
@@ -224,7 +225,7 @@ class ClaudeParser(PlainParser):
     def _chained(self, line: Line, place: Place) -> Event:
         """The event with what its line says of itself; what it says of its session is noted."""
         event = chain_event(line, place)
-        self.note_time(event.time)
+        widen_span(self.facts, event.time)
         said = (line.session, line.cwd, line.version, line.git_branch, line.slug, line.entrypoint, line.session_kind,
                 line.team_name, line.forked_from)  # fmt: skip
         if said != self._said:  # lines that follow one another mostly say the same

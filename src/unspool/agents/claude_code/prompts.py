@@ -227,7 +227,10 @@ def _sort(found: list[Segment], typed: list[Segment], blocks: list[Block | Resul
 def _settle(event: Event, line: Line, typed: list[Segment], rest: tuple[list[Block | Result], list[Image]]) -> None:
     """Decide what the line is, now that its content is known."""
     blocks, images = rest
-    answered = any(isinstance(block, Result) for block in blocks)
+    answered = bool(blocks) and any(isinstance(block, Result) for block in blocks)
+    if answered and not typed and not images:  # as of most lines
+        event.kind, event.blocks = "result", tuple(blocks)
+        return
     kind = _injected(line, answered=answered)
     spoken = [segment for segment in typed if segment.text.strip() or segment.kind]
     if kind or not (spoken or images):

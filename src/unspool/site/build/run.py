@@ -32,7 +32,7 @@ from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library.history import CountedLog
 from unspool.store.library.neighbours import ChainHead, Neighbours, chain_head
-from unspool.store.library.read import read_countable
+from unspool.store.library.read import read_countable, read_session
 from unspool.workers import run_in_processes
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def read_for_pages(
     found: FoundLog, near: Sequence[FoundLog], names: Sequence[FoundLog], kept: "KeptSessions | None" = None
 ) -> LinkedSession:
     """Read a log; its links come from the logs near it, and its title from those that name others, if it has none."""
-    alone, count = read_countable(found, kept)
+    alone, count = read_countable(found, kept) if near else (read_session(found, kept), None)
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
     facts = neighbour_facts(alone.title, alone.titles, offered, alone.links)
     around = (found, *near, *(() if facts.named else names))

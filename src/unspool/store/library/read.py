@@ -194,18 +194,27 @@ def relocated(session: Session, lent: str, root: str) -> Session:
 
 def _read(found: FoundLog, end: int | None) -> Session:
     with GC_PAUSE:
-        return _assembled(found)[0] if end is None else _beginning_of(found, end)
-
-
-def _beginning_of(found: FoundLog, end: int) -> Session:
-    agent = by_id(found.agent_id)
-    with open_events(found.path, agent, found) as events:
-        read = list(takewhile(lambda event: event.place.offset < end, events))
-    return assemble(agent, found, Transcript(read, events.facts, log_file(found.path, end)), [])
+        if end is None:
+            return _assembled(found)[0]
+        agent = by_id(found.agent_id)
+        with open_events(found.path, agent, found) as events:
+            read = list(takewhile(lambda event: event.place.offset < end, events))
+        return assemble(agent, found, Transcript(read, events.facts, log_file(found.path, end)), [])
 
 
 def _assembled(found: FoundLog) -> tuple[Session, Transcript, list[AgentSource]]:
     """A session, and the logs that it is made of."""
+    main, subagents, problems = _read_all(found)
+    session = assemble(by_id(found.agent_id), found, main, subagents)
+    return _with_problems(session, problems), main, subagents
+
+
+def _with_problems(session: Session, problems: Sequence[Problem]) -> Session:
+    return msgspec.structs.replace(session, problems=(*session.problems, *problems)) if problems else session
+
+
+def _read_all(found: FoundLog) -> tuple[Transcript, list[AgentSource], list[Problem]]:
+    """A session's own log, its subagents', and what is wrong with those that could not be read."""
     agent = by_id(found.agent_id)
     main = read_transcript(found.path, agent, found)
     subagents: list[AgentSource] = []
@@ -215,8 +224,7 @@ def _assembled(found: FoundLog) -> tuple[Session, Transcript, list[AgentSource]]
             subagents.append(agent.subagent(one, read_transcript(one.path, agent, found)))
         except (UnspoolError, OSError) as error:
             problems.append(Problem(Place(0, 0, 0), f"a subagent's log could not be read: {error}", b"", log=one.path))
-    session = assemble(agent, found, main, subagents)
-    return msgspec.structs.replace(session, problems=(*session.problems, *problems)), main, subagents
+    return main, subagents, problems
 
 
 def read_countable(
@@ -232,8 +240,14 @@ def read_countable(
 
 
 def _whole_and_counted(found: FoundLog) -> tuple[Session, CountedLog]:
-    session, main, subagents = _assembled(found)
-    return session, _count_read(found, main, subagents)
+    main, subagents, problems = _read_all(found)
+    agent = by_id(found.agent_id)
+    dialect = agent.dialect(found, main.facts)
+    scan = Scan(dialect, own=bool(found.owner), logged=found.agent_ids)
+    session = _placed(assemble_session(main, subagents, dialect, found.session_id, scan), agent, found, main)
+    for one in subagents:
+        scan.agent(one.transcript.events)
+    return _with_problems(session, problems), _counted(found, scan, main.facts, "")
 
 
 def _count_read(found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> CountedLog:
@@ -248,6 +262,11 @@ def _count_read(found: FoundLog, main: Transcript, subagents: list[AgentSource])
 def assemble(agent: CodingAgent, found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> Session:
     """The session of a found log, or of a part of it, that was read."""
     session = assemble_session(main, subagents, agent.dialect(found, main.facts), found.session_id)
+    return _placed(session, agent, found, main)
+
+
+def _placed(session: Session, agent: CodingAgent, found: FoundLog, main: Transcript) -> Session:
+    """The session with the project and the repository that it worked in."""
     project = agent.project(main.facts, found.folder)
     return msgspec.structs.replace(session, project=project, remote=remote_of(found, main.facts.cwd))
 
