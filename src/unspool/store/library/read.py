@@ -230,8 +230,7 @@ def _read_all(found: FoundLog) -> tuple[Transcript, list[AgentSource], list[Prob
 def read_countable(
     found: FoundLog, kept: "KeptSessions | None" = None
 ) -> tuple[Session, Callable[[], CountedLog] | None]:
-    """A session before its neighbours are asked, and what counts it without reading its logs again, which it holds as
-    long as it is held; None for one that is read from an archive."""
+    """A session, its neighbours not asked yet, and what counts it from the logs as read; None for one of an archive."""
     if found.origin and kept is not None:
         return read_session(found, kept), None
     with GC_PAUSE:
