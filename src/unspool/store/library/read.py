@@ -332,7 +332,8 @@ def _may_hold_plans(found: FoundLog) -> bool:
     try:
         with open_log(found.path) as stream:
             while tools and (data := stream.read(_LOOKED_THROUGH)):
-                if any(tool in end + data for tool in tools):
+                data = end + data
+                if any(map(data.__contains__, tools)):
                     return True
                 end = data[-max(map(len, tools)) :]
     except (UnspoolError, OSError):
