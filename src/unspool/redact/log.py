@@ -57,10 +57,18 @@ def redact_lines(
             yield _written(line, made, finder, keep, voided) + line.end
 
 
-def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[SecretFinding]:
-    """What a log holds that must not leave, by line; findings tell which log it was."""
+def scan_lines(
+    lines: Iterable[bytes], finder: Finder, log: str = "", unsaid: bytearray | None = None
+) -> Iterator[SecretFinding]:
+    """What a log holds that must not leave, by line; findings tell which log it was.
+
+    To `unsaid` is added, for each line in which nothing was found, whether its bytes may hold what it does not say.
+    """
     for done, some in _batches(lines):
-        yield from _findings(_found(some, finder), done, finder, log)
+        held = _found(some, finder)
+        yield from _findings(held, done, finder, log)
+        if unsaid is not None:
+            unsaid += bytes(not found and not _says_all(line) for line, (_, found) in zip(some, held, strict=True))
 
 
 def matches_in_lines(lines: Iterable[bytes], finder: Finder) -> Iterator[SecretMatch]:
@@ -134,6 +142,11 @@ def _written(line: _Line, made: Json, finder: Finder, keep: Keep, voided: Callab
     if written == line.body or all(map(keep, finder.find(line.body.decode("utf-8", "replace")))):
         return line.body
     return written  # the bytes hold what their value does not, such as a key that stands twice
+
+
+def _says_all(line: _Line) -> bool:
+    """Whether a line is nothing but what it says, unlike one with a key that stands twice."""
+    return not line.is_json or encode_line(line.value) == line.body
 
 
 def decode_line(body: bytes) -> Json:
