@@ -127,7 +127,7 @@ def authorize(request: Request, route: HubRoute) -> Person:
         _check_same_origin(request, hub, sure=person.known)
     if person.known and route.needs is not Needs.NOTHING and person.scope not in route.scopes:
         raise Forbidden(f"This token is good for {person.scope} only.")
-    _check_right(hub, person, route, request.path_params)
+    request.state.project = _check_right(hub, person, route, request.path_params)
     return person
 
 
@@ -147,10 +147,11 @@ def _identify(hub: Hub, request: Request) -> Person:
     return (person_of_token(hub.store.db, cookie, "browser") if cookie else None) or ANYBODY
 
 
-def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]) -> None:
-    """Return if the person has what the route needs; say no otherwise."""
+def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]) -> str:
+    """Return if the person has what the route needs, with the id of the project that it is needed on, if any; say no
+    otherwise."""
     if route.needs is Needs.NOTHING or (route.needs is Needs.SHARING and hub.terms.open_shares and not person.known):
-        return
+        return ""
     if not person.known:
         raise NotAuthenticated("Sign in first, or bring a token.")
     if route.needs is Needs.ADMIN and not person.admin:
@@ -160,12 +161,15 @@ def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]
         any_share = person.admin and person.scope != "push"  # what programs push with is for what is their person's own
         if owner is None or not (any_share or hmac.compare_digest(owner[0], person.id)):
             raise NotVisible(NOTHING)
-    if route.needs in _RIGHTS:
-        has = right_on_project(hub.store.db, person, _project(hub, path))
-        if has is Right.NONE:
-            raise NotVisible(NOTHING)
-        if has < _RIGHTS[route.needs]:
-            raise Forbidden(f"This needs the right to {route.needs} in this project.")
+    if route.needs not in _RIGHTS:
+        return ""
+    project = _project(hub, path)
+    has = right_on_project(hub.store.db, person, project)
+    if has is Right.NONE:
+        raise NotVisible(NOTHING)
+    if has < _RIGHTS[route.needs]:
+        raise Forbidden(f"This needs the right to {route.needs} in this project.")
+    return project
 
 
 def _project(hub: Hub, path: dict[str, Any]) -> str:

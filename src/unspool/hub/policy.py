@@ -11,7 +11,6 @@ from unspool.errors import UsageProblem
 from unspool.hub.errors import PolicyViolation
 from unspool.hub.store.database import Database, get_setting, set_setting
 from unspool.redact.finder import Finder
-from unspool.redact.log import decode_line, encode_line
 from unspool.redact.policy import PolicyFinding as Finding
 from unspool.redact.policy import RedactionPolicy, find_in_file, parse_policy
 from unspool.redact.rebuild import redact_text
@@ -60,26 +59,10 @@ def _finder(policy: RedactionPolicy) -> Finder:
 
 
 def _places(name: str, path: Path, finder: Finder) -> Iterator[Finding]:
-    """What a file's name, its content, and those of its bytes hold that its content does not tell."""
+    """What a file's name and its content hold."""
     shown = redact_text(name, finder, ReplacementNames())[0]
     yield from (Finding(one.rule, one.kind, shown, 0, "its name") for one in finder.find(name))
-    seen = set()
-    for found in find_in_file(name, path, finder):
-        seen.add(found.line)
-        yield found
-    if name.endswith(_LOG):
-        yield from (found for found in _unsaid(shown, path, finder) if found.line not in seen)
-
-
-def _unsaid(shown: str, path: Path, finder: Finder) -> Iterator[Finding]:
-    """What stands in the bytes of a line and not in what it says, as with a key that stands twice."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            body = line.rstrip(b"\r\n")
-            value = decode_line(body)
-            if value is not None and encode_line(value) != body:
-                found = finder.find(body.decode("utf-8", "replace"))
-                yield from (Finding(one.rule, one.kind, shown, number, "") for one in found)
+    yield from find_in_file(name, path, finder)
 
 
 def is_packed(name: str, path: Path) -> bool:

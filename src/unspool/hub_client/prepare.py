@@ -31,6 +31,7 @@ from unspool.share.side_files import agent_file_place
 from unspool.store.library import Library
 from unspool.store.library.discover import head_agent, not_a_log
 from unspool.store.library.inputs import open_log
+from unspool.store.library.library import shown_logs
 
 _KEY = 32
 _NUMBERS = 10**9
@@ -162,20 +163,34 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
     return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone), edge.policy.version)
 
 
-def pushed_log(folder: Path, key: str, library: Library | None = None) -> FoundLog:
-    """The log of a session whose files were prepared in a folder, with its subagents; of an agent that files its own
-    otherwise, by its first lines. NotALog where it is none of an agent that is known. A library of that folder
-    looks through it once, for whoever opens the log by it."""
-    path = folder / f"{key}{LOG}"
-    found = next((log for log in (library or Library((folder,))).logs() if log.path == str(path)), None)
-    agent = head_agent(str(path)) if path.is_file() else None
-    if found is not None and (agent is None or found.agent_id == agent.id):
-        return found
-    if agent is None:
-        raise not_a_log(f"{key}{LOG}")
-    state = path.stat()
-    below = tuple(FoundAgent(str(one), one.stem) for one in sorted((folder / key / AGENTS_FOLDER).glob(f"*{LOG}")))
-    return FoundLog(str(path), key, agent.id, state.st_size, state.st_mtime, root=str(folder), agents=below)
+class PushedLibrary(Library):
+    """The library of a folder that the files of one session were prepared in or sent to. Whose log it is tell its first
+    lines, and no other agent is asked what lies there."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        super().__init__((folder,))
+        self._key, self._path = key, folder / f"{key}{LOG}"
+        self._agent = head_agent(str(self._path)) if self._path.is_file() else None
+
+    def logs(self) -> tuple[FoundLog, ...]:
+        if self._logs is None and self._agent is not None:
+            self._logs = shown_logs(self._agent.discover(self._path.parent))
+        return super().logs()
+
+    def pushed(self) -> FoundLog:
+        """The session's log with its subagents, also where its agent files its own otherwise. NotALog where it is of no
+        agent that is known."""
+        found = next((log for log in self.logs() if log.path == str(self._path)), None)
+        if found is not None:
+            return found
+        if self._agent is None:
+            raise not_a_log(f"{self._key}{LOG}")
+        state, folder = self._path.stat(), self._path.parent
+        beside = sorted((folder / self._key / AGENTS_FOLDER).glob(f"*{LOG}"))
+        below = tuple(FoundAgent(str(one), one.stem) for one in beside)
+        return FoundLog(
+            str(self._path), self._key, self._agent.id, state.st_size, state.st_mtime, root=str(folder), agents=below
+        )
 
 
 def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter | None) -> Finder:

@@ -14,7 +14,7 @@ import msgspec
 from unspool.agents import FoundLog, by_id
 from unspool.errors import Unreadable, UnspoolError
 from unspool.files import scratch_folder
-from unspool.hub_client.prepare import PushRedaction, prepare_push, pushed_log
+from unspool.hub_client.prepare import PushedLibrary, PushRedaction, prepare_push
 from unspool.lake.manifest import KNOWN, RUNS, TABLE_VERSIONS, LakePart
 from unspool.lake.parquet import RowFiles, TableFile
 from unspool.lake.rows import ConversationFacts, SessionTables, facts_of, unread_row
@@ -297,4 +297,4 @@ def _redacted(found: FoundLog, terms: ReadingTerms) -> Iterator[tuple[FoundLog, 
     kept, policy = terms.kept, terms.policy or RedactionPolicy()
     with scratch_folder() as folder, kept.located(found) if kept is not None else nullcontext(found) as here:
         prepare_push(here, PushRedaction(policy, terms.naming_key), folder)
-        yield pushed_log(folder, found.session_id), folder
+        yield PushedLibrary(folder, found.session_id).pushed(), folder

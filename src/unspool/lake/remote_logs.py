@@ -20,7 +20,7 @@ from unspool.files import scratch_folder
 from unspool.hub.sessions.process_push import SENT
 from unspool.hub.sessions.session_store import assemble_session
 from unspool.hub.store.connect import Store, StorePlace, open_store
-from unspool.hub_client.prepare import pushed_log
+from unspool.hub_client.prepare import PushedLibrary
 from unspool.lake.group import LentLog, LogTask
 from unspool.lake.storage import ObjectStorage, StoredFile, in_threads
 from unspool.store.library.discover import logs_below
@@ -225,7 +225,7 @@ class HubFiles(NamedTuple):
         """The log in a scratch folder, with what was pushed beside it."""
         with scratch_folder() as folder:
             assemble_session(_hub(self.place), self.session, folder)
-            log = pushed_log(folder / SENT, found.session_id)
+            log = PushedLibrary(folder / SENT, found.session_id).pushed()
             yield LentLog(log, f"{folder / SENT}{os.sep}", f"{posixpath.dirname(found.path)}/")
 
 

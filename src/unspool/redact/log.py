@@ -19,9 +19,15 @@ _BATCH = 512_000
 _LARGEST = 2 * _BATCH
 _DEEP = 150
 """Objects and lists inside each other that are walked through."""
-HearFindings = Callable[[Iterable[SecretFinding]], object]
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
+
+
+class HeardFindings(NamedTuple):
+    """What a log was found to hold while it was redacted."""
+
+    found: list[SecretFinding]
+    log: str
 
 
 class _Line(NamedTuple):
@@ -40,27 +46,35 @@ def redact_lines(
     keep: Keep = keep_nothing,
     *,
     shown: bool = False,
-    hear: HearFindings | None = None,
+    heard: HeardFindings | None = None,
 ) -> Iterator[bytes]:
     """Each line without what must go, and byte for byte as it was where that is nothing.
 
     A thought whose words change goes, since its signature is void: the log still resumes. Where it is `shown` to
-    people, the thought stays and its signature goes. Who wants to `hear` what was found hears what `scan_lines` gives.
+    people, the thought stays and its signature goes. To what is `heard` is added what `scan_lines` gives.
     """
     voided, redactor = partial(_mend_signatures, shown=shown), Redactor(finder, names, keep)
     for done, some in _batches(lines):
         held = _found(some, finder)
-        if hear is not None:
-            hear(_findings(held, done, finder))
+        if heard is not None:
+            heard.found.extend(_findings(held, done, finder, heard.log))
         redacted = redactor.values([line.value for line, _ in held], [found for _, found in held])
         for (line, _), made in zip(held, redacted, strict=True):
             yield _written(line, made, finder, keep, voided) + line.end
 
 
-def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[SecretFinding]:
-    """What a log holds that must not leave, by line; findings tell which log it was."""
+def scan_lines(
+    lines: Iterable[bytes], finder: Finder, log: str = "", unsaid: bytearray | None = None
+) -> Iterator[SecretFinding]:
+    """What a log holds that must not leave, by line; findings tell which log it was.
+
+    To `unsaid` is added, for each line in which nothing was found, whether its bytes may hold what it does not say.
+    """
     for done, some in _batches(lines):
-        yield from _findings(_found(some, finder), done, finder, log)
+        held = _found(some, finder)
+        yield from _findings(held, done, finder, log)
+        if unsaid is not None:
+            unsaid += bytes(not found and not _says_all(line) for line, (_, found) in zip(some, held, strict=True))
 
 
 def matches_in_lines(lines: Iterable[bytes], finder: Finder) -> Iterator[SecretMatch]:
@@ -134,6 +148,11 @@ def _written(line: _Line, made: Json, finder: Finder, keep: Keep, voided: Callab
     if written == line.body or all(map(keep, finder.find(line.body.decode("utf-8", "replace")))):
         return line.body
     return written  # the bytes hold what their value does not, such as a key that stands twice
+
+
+def _says_all(line: _Line) -> bool:
+    """Whether a line is nothing but what it says, unlike one with a key that stands twice."""
+    return not line.is_json or encode_line(line.value) == line.body
 
 
 def decode_line(body: bytes) -> Json:

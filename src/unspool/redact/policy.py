@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,9 +75,7 @@ def find_in_file(name: str, path: Path, finder: Finder) -> Iterator[PolicyFindin
     """What a file holds that a finder looks for, a log by its lines and anything else as a whole."""
     shown = _hushed(name, finder)
     if name.endswith(_LOG):
-        with path.open("rb") as lines:
-            for one in scan_lines(lines, finder):
-                yield PolicyFinding(one.match.rule, one.match.kind, shown, one.line, _hushed(one.path, finder))
+        yield from _in_log(path, shown, finder)
         return
     data = path.read_bytes()
     value = decode_line(data)
@@ -86,6 +85,20 @@ def find_in_file(name: str, path: Path, finder: Finder) -> Iterator[PolicyFindin
             yield from (PolicyFinding(one.rule, one.kind, shown, 1, where) for one in matches)
     else:
         yield from _in_text(data.decode("utf-8", "replace"), shown, finder)
+
+
+def _in_log(path: Path, name: str, finder: Finder) -> Iterator[PolicyFinding]:
+    """What the lines of a log say, and then what stands in their bytes and is not said."""
+    unsaid = bytearray()
+    with path.open("rb") as lines:
+        for found in scan_lines(lines, finder, unsaid=unsaid):
+            yield PolicyFinding(found.match.rule, found.match.kind, name, found.line, _hushed(found.path, finder))
+    if not any(unsaid):
+        return
+    with path.open("rb") as lines:
+        for number, line in compress(enumerate(lines, 1), unsaid):
+            matches = finder.find(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+            yield from (PolicyFinding(one.rule, one.kind, name, number, "") for one in matches)
 
 
 def _in_text(text: str, name: str, finder: Finder) -> Iterator[PolicyFinding]:

@@ -3,6 +3,7 @@
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
@@ -125,15 +126,26 @@ def _rebuild_object(value: dict[str, Json], made: dict[str, str]) -> Json:
         name = made.get(key, key)
         if name in rebuilt:
             name = _unused(name, rebuilt)
-        new = one if is_signature(value, key) else _rebuilt(one, text_name(value, key), made)
+        new = one
+        if isinstance(one, str | list | dict) and not is_signature(value, key):
+            new = _rebuilt(one, text_name(value, key), made)
         rebuilt[name] = new
         changed = changed or new is not one or name != key
-    return {name: _undigested(name, one) for name, one in rebuilt.items()} if changed else value
+    if not changed:
+        return value
+    for name in filter(_is_digest, rebuilt):
+        rebuilt[name] = _undigested(rebuilt[name])
+    return rebuilt
 
 
-def _undigested(key: str, value: Json) -> Json:
+@lru_cache(10_000)
+def _is_digest(key: str) -> bool:
+    return _DIGEST.fullmatch(key) is not None
+
+
+def _undigested(value: Json) -> Json:
     """Nothing in place of the digest of an object whose words changed: whoever guesses them could see that it fits."""
-    if not isinstance(value, str | list) or not _DIGEST.fullmatch(key):
+    if not isinstance(value, str | list):
         return value
     if isinstance(value, str):
         return "" if _HEX.fullmatch(value) else value

@@ -187,7 +187,7 @@ class BarePicture(NamedTuple):
 
 def strip_picture(text: str) -> BarePicture | None:
     """The picture that a text is, without what it tells; None where it is no picture, or a broken one."""
-    if text[:1] not in _FIRST:
+    if text[:1] not in PICTURES:
         return None
     start = found.end() if (found := _DATA.match(text)) else 0
     strip = next((strip for magic, strip in _KINDS if text.startswith(magic, start)), None)
@@ -265,5 +265,5 @@ _KINDS: tuple[tuple[str, Callable[[bytes], tuple[bytes, bytes]]], ...] = (
     ("UklGR", _webp),
 )
 """How the base64 of each kind begins, and what bares it."""
-_FIRST = frozenset({"d", *(magic[0] for magic, _ in _KINDS)})
+PICTURES = frozenset({"d", *(magic[0] for magic, _ in _KINDS)})
 """What a picture begins with, or its address."""

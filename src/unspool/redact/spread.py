@@ -41,6 +41,8 @@ _ANCHOR = 5
 _ODD = 200
 """Forms that are looked for one by one, at most."""
 _TOKEN = re.compile(rf"[A-Za-z0-9]{{{_ANCHOR},}}")
+_APART = bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+"""Spaces for all that is no letter and no digit."""
 _LINES = re.compile(r"(?:\\+[nr]|[\r\n])+\s*")
 _ESCAPES = re.compile(r"\\+[nrt]")
 _BREAK = re.compile(r"\\?\r?\n[ \t>|+│]{0,40}")
@@ -135,7 +137,7 @@ class KnownValues(Finder):
         self._order = defaultdict(int)
         self._anchors: defaultdict[str, list[tuple[int, _Form]]] = defaultdict(list)
         self._odd: list[_Form] = []
-        self._tokens: dict[str, list[tuple[int, _Form]]] = {}
+        self._tokens: dict[bytes, list[tuple[int, _Form]]] = {}
         for match in values:
             for form in _forms(match):
                 self._add(form)
@@ -149,7 +151,8 @@ class KnownValues(Finder):
             self._odd.append(form)
 
     def _plain(self, text: str, low: bytes, long: list[tuple[int, int]]) -> Iterator[SecretMatch]:
-        hits = {token: hit for token in set(_TOKEN.findall(text)) if (hit := self._hits(token))}
+        tokens = {token for token in text.encode("ascii", "replace").translate(_APART).split() if len(token) >= _ANCHOR}
+        hits = {token.decode(): hit for token in tokens if (hit := self._hits(token))}
         for found in _TOKEN.finditer(text) if hits else ():
             for at, form in hits.get(found[0], ()):
                 start = found.start() + at
@@ -161,14 +164,15 @@ class KnownValues(Finder):
                 yield from _stands(form, text, start)
                 start = text.find(form.text, start + len(form.text))
 
-    def _hits(self, token: str) -> list[tuple[int, _Form]]:
+    def _hits(self, token: bytes) -> list[tuple[int, _Form]]:
         """Which forms may stand around a token, and where they would begin beside its own beginning."""
         known = self._tokens.get(token)
         if known is None:
+            letters = token.decode()
             known = [
                 (at - before, form)
-                for at in range(len(token) - _ANCHOR + 1)
-                if (piece := token[at : at + _ANCHOR]) in self._anchors
+                for at in range(len(letters) - _ANCHOR + 1)
+                if (piece := letters[at : at + _ANCHOR]) in self._anchors
                 for before, form in self._anchors[piece]
             ]
             if len(self._tokens) > _REMEMBERED:
@@ -178,7 +182,7 @@ class KnownValues(Finder):
 
     def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[views.UndisguisedText, int]]:
         yield from super()._views(text, long, depth)
-        breaks = [(*found.span(), "") for found in _BREAK.finditer(text)]
+        breaks = [(start, end, "") for start, end in map(re.Match.span, _BREAK.finditer(text))]
         if breaks:  # a value is known, so that its halves need no further proof
             for view in views.join_windows(text, [views.ViewWindow(0, len(text), breaks)]):
                 yield view, depth

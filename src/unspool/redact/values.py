@@ -12,7 +12,7 @@ import msgspec
 from unspool.redact import replacements
 from unspool.redact.checks import is_name
 from unspool.redact.finder import Finder
-from unspool.redact.replacements import VALUES, MatchMemory, SecretMatch, is_telling_key, telling_keys
+from unspool.redact.replacements import PICTURES, VALUES, MatchMemory, SecretMatch, is_telling_key, telling_keys
 from unspool.redact.spread import SpreadFinder
 
 
@@ -70,7 +70,10 @@ def match_texts(finder: Finder, texts: Sequence[ValueText]) -> list[list[SecretM
         new = _fresh(finder, fresh)
         found.update(new)
         finder.known.remember(new)
-    return [_within(found[whole], text, whole) for text, whole in zip(texts, wholes, strict=True)]
+    return [
+        _within(found[whole], text, whole) if text.key else found[whole]
+        for text, whole in zip(texts, wholes, strict=True)
+    ]
 
 
 def _fresh(finder: Finder, wholes: list[str]) -> dict[str, list[SecretMatch]]:
@@ -116,8 +119,6 @@ def _together(finder: Finder, wholes: list[str]) -> Iterator[tuple[str, SecretMa
 
 def _within(found: list[SecretMatch], text: ValueText, whole: str) -> list[SecretMatch]:
     """The findings that are of the text itself, not of its key."""
-    if not found or len(whole) == len(text.text):
-        return found
     at, end = len(text.key) + 2, len(whole) - 1
     inside = [match._replace(start=max(at, match.start) - at, end=min(end, match.end) - at) for match in found]
     return [match for match in inside if match.end > match.start]
@@ -197,24 +198,32 @@ def find_in_values(values: Sequence[Json], finder: Finder) -> list[Held]:
     for value in values:
         gather_texts(value, ValuePath(), "", finder.known, texts)
         ends.append(len(texts))
-    bares = [replacements.strip_picture(text.text) for text in texts]
-    rest = iter(match_texts(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
-    told = "picture" not in finder.without
-    matches = [
-        next(rest) if bare is None else _told(text.text, bare) if told else []
-        for text, bare in zip(texts, bares, strict=True)
-    ]
-    held = list(zip(texts, matches, strict=True))
-    some = [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
-    seams = [
-        *((number, number, *seam) for number, value in enumerate(values) for seam in _seams(value, ValuePath())),
-        *((number, number + 1, *seam) for number, pair in enumerate(pairwise(values)) for seam in _line_seam(*pair)),
-    ]
-    if seams:
+    some: list[Held] = [[] for _ in values]
+    at = 0
+    for number, found in enumerate(_match_all(texts, finder)):
+        if found:
+            while number >= ends[at]:
+                at += 1
+            some[at].append((texts[number], found))
+    if seams := _all_seams(values):
         wholes = [ValueText(left.path, "", left.text[-_SEAM:] + right.text[:_SEAM]) for *_, left, right in seams]
         for (one, other, left, right), found in zip(seams, match_texts(finder, wholes), strict=True):
             _add_halves(some[one], some[other], (left, right), found)
     return some
+
+
+def _match_all(texts: list[ValueText], finder: Finder) -> list[list[SecretMatch]]:
+    """What must go of each text, which may be a picture."""
+    bares = {
+        number: bare
+        for number, text in enumerate(texts)
+        if text.text[:1] in PICTURES and (bare := replacements.strip_picture(text.text)) is not None
+    }
+    matches = match_texts(finder, [text for number, text in enumerate(texts) if number not in bares])
+    told = "picture" not in finder.without
+    for number, bare in bares.items():
+        matches.insert(number, _told(texts[number].text, bare) if told else [])
+    return matches
 
 
 _SEAM = 500
@@ -222,18 +231,34 @@ _SEAM = 500
 _BLOCKS = ("message", "content", "toolUseResult")
 
 
-def _seams(value: Json, path: ValuePath) -> Iterator[tuple[ValueText, ValueText]]:
-    """Texts of blocks that follow each other: what is cut in two between them is whole in neither."""
+def _all_seams(values: Sequence[Json]) -> list[tuple[int, int, ValueText, ValueText]]:
+    """Texts that are halves of each other, and the numbers of the values that they stand in."""
+    seams: list[tuple[ValueText, ValueText]] = []
+    found: list[tuple[int, int, ValueText, ValueText]] = []
+    for number, value in enumerate(values):
+        _add_seams(value, ValuePath(), seams)
+        if seams:
+            found += [(number, number, *seam) for seam in seams]
+            seams.clear()
+    for number, (name, other) in enumerate(pairwise(map(message_id, values))):
+        if name and name == other:
+            found += [(number, number + 1, *seam) for seam in _line_seam(values[number], values[number + 1])]
+    return found
+
+
+def _add_seams(value: Json, path: ValuePath, into: list[tuple[ValueText, ValueText]]) -> None:
+    """Add the texts of blocks that follow each other: what is cut in two between them is whole in neither."""
     if isinstance(value, dict):
         for key in _BLOCKS:
             if isinstance(inner := value.get(key), dict | list):
-                yield from _seams(inner, ValuePath(path, key))
+                _add_seams(inner, ValuePath(path, key), into)
     elif isinstance(value, list):
-        texts = [_block_text(one, ValuePath(path, number)) for number, one in enumerate(value)]
-        yield from ((left, right) for left, right in pairwise(texts) if left is not None and right is not None)
+        if len(value) > 1:
+            texts = [_block_text(one, ValuePath(path, number)) for number, one in enumerate(value)]
+            into += [(left, right) for left, right in pairwise(texts) if left is not None and right is not None]
         for number, one in enumerate(value):
             if isinstance(one, dict):
-                yield from _seams(one, ValuePath(path, number))
+                _add_seams(one, ValuePath(path, number), into)
 
 
 def _block_text(block: Json, path: ValuePath) -> ValueText | None:
@@ -251,8 +276,6 @@ def message_id(value: Json) -> str:
 
 def _line_seam(one: Json, other: Json) -> Iterator[tuple[ValueText, ValueText]]:
     """The same for two lines that hold blocks of one message."""
-    if not (name := message_id(one)) or name != message_id(other):
-        return
     before, after = one["message"].get("content"), other["message"].get("content")
     if isinstance(before, list) and isinstance(after, list) and before and after:
         path = ValuePath(ValuePath(ValuePath(), "message"), "content")

@@ -18,7 +18,7 @@ from unspool.copies.original import OriginalLog
 from unspool.errors import Unreadable
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
-from unspool.redact.log import matches_in_lines, redact_lines, scan_lines
+from unspool.redact.log import HeardFindings, matches_in_lines, redact_lines, scan_lines
 from unspool.redact.rebuild import redact_text, redact_value
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
@@ -94,10 +94,10 @@ class RedactionReport(msgspec.Struct, frozen=True):
 
 def is_kept(match: SecretMatch, choices: ShareChoices) -> bool:
     """Whether the sharer lets a match stay."""
-    name = finding_id(match.rule, match.value)
     if match.rule in ASKED:
-        return name not in choices.spread
-    return match.rule in choices.keep or name in choices.keep
+        return not choices.spread or finding_id(match.rule, match.value) not in choices.spread
+    kept = choices.keep
+    return bool(kept) and (match.rule in kept or finding_id(match.rule, match.value) in kept)
 
 
 def make_report(
@@ -160,9 +160,9 @@ class FileRedactor:
         """What a file holds; None where nothing of it can be shown."""
         match file.kind:
             case "log":
-                found, lines = self.found, tell_progress(source, self._advance)
-                hear = None if found is None else lambda some: found.extend(one._replace(log=file.name) for one in some)
-                return redact_lines(lines, self._finder, self._names, self._keep, shown=True, hear=hear)
+                heard = None if self.found is None else HeardFindings(self.found, file.name)
+                lines = tell_progress(source, self._advance)
+                return redact_lines(lines, self._finder, self._names, self._keep, shown=True, heard=heard)
             case "json":
                 return [self._json(source.read())]
             case "picture":

@@ -75,7 +75,7 @@ def _shares(call: ToolCall) -> bool:
     fields = call.input.values() if isinstance(call.input, dict) else ()
     given = [text for text in fields if isinstance(text, str)]
     if call.role == "shell":
-        return any(_SHELL.search(text) for text in given)
+        return any("share" in text and _SHELL.search(text) for text in given)
     return any(text.lstrip("/") in _COMMANDS for text in given)
 
 

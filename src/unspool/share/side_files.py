@@ -155,8 +155,10 @@ _MOST, _LARGEST = 500, 32 * 1024**2
 
 def copy_pictures(log: OriginalLog, logs: Iterable[FileToShare], folder: Path) -> Iterator[FileToShare]:
     """The session's own pictures that logs show by their path, kept below a folder; each is called `images/` and its
-    whole path."""
-    shown = dict.fromkeys(path for file in logs if file.kind == "log" for path in _shown(log, file.path))
+    whole path. The first of the logs is the session's own."""
+    main, *others = [file.path for file in logs if file.kind == "log"]
+    whole = any(any(_pictures(event)) for event in log.events)  # what is shared of it shows none that it does not
+    shown = dict.fromkeys(path for one in ([main] if whole else []) + others for path in _shown(log, one))
     for number, path in enumerate([path for path in shown if _is_whole(path)][:_MOST]):
         found = log.agent.files.picture(log.found, path)
         if found is not None and len(found[1]) <= _LARGEST:
@@ -174,8 +176,13 @@ def _shown(log: OriginalLog, path: Path) -> Iterator[str]:
     """The paths of pictures that readers of a log are shown; other fields may name any."""
     with path.open("rb") as lines:
         for event in log.agent.events(lines):
-            images = [block for block in event.blocks if isinstance(block, Image)]
-            images += event.prompt.images if event.prompt is not None else ()
-            for block in event.blocks:
-                images += block.images if isinstance(block, Result | Notice) else ()
-            yield from (image.path for image in images if image.path and not image.data)
+            yield from _pictures(event)
+
+
+def _pictures(event: Event) -> Iterator[str]:
+    """The paths of pictures that readers of a line are shown."""
+    images = [block for block in event.blocks if isinstance(block, Image)]
+    images += event.prompt.images if event.prompt is not None else ()
+    for block in event.blocks:
+        images += block.images if isinstance(block, Result | Notice) else ()
+    yield from (image.path for image in images if image.path and not image.data)

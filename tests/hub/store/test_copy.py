@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from unspool.hub.people.users import ANYBODY
 from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub.store.copy import RowTally, TableSum, backup, is_empty, is_unfinished_copy, move, restore, table_sums
-from unspool.hub.store.database import Row
+from unspool.hub.store.database import Row, Value
 from unspool.hub.store.verify import verify
 from unspool.hub.store.words import as_array, as_tokens, word_number
 
@@ -86,7 +86,7 @@ def test_the_mark_of_the_audit_log_goes_along(source: Store, target: Store, tmp_
 
 
 def _found(store: Store) -> int:
-    sql = {
+    sql: dict[str, tuple[str, Callable[[Iterable[int]], Value]]] = {
         "sqlite": ("SELECT count(*) FROM words_of_part WHERE words_of_part MATCH ?", as_tokens),
         "postgresql": ("SELECT count(*) FROM text_part WHERE words @> ?::int[]", as_array),
     }

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.thorough import tries
-from unspool.hub.errors import BadRequest, Conflict
+from unspool.hub.errors import BadRequest, Conflict, TooManyRequests
+from unspool.hub.people.rate_limit import count_bytes
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
 
@@ -102,6 +103,31 @@ def test_many_rows_or_none(db: Database) -> None:
     with pytest.raises(Conflict):
         db.many(_SET, [("n3", "a"), ("n1", "b"), ("n4", "c")])
     assert _count(db) == 2
+
+
+def test_many_rows_inside_a_transaction_are_part_of_it(db: Database) -> None:
+    """A row that cannot be there takes all that the transaction did with it."""
+    with db.transaction():
+        db.run(_SET, "n1", "a")
+        db.many(_SET, [("n2", "a"), ("n3", "a")])
+
+    def spoiled() -> None:
+        with db.transaction():
+            db.run(_SET, "n4", "a")
+            with suppress(Conflict):
+                db.many(_SET, [("n5", "a"), ("n1", "b")])
+
+    with pytest.raises(Conflict):
+        spoiled()
+    assert _count(db) == 3
+
+
+def test_bytes_are_counted_only_as_far_as_somebody_may_send_them(db: Database) -> None:
+    for size in (5, 4):
+        count_bytes(db, "sent anne", size, 9)
+    with pytest.raises(TooManyRequests):
+        count_bytes(db, "sent anne", 1, 9)
+    assert db.rows("SELECT amount FROM pace WHERE who = 'sent anne'") == [(9,)]
 
 
 def test_an_exception_undoes_a_transaction(db: Database) -> None:

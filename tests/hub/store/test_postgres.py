@@ -12,6 +12,7 @@ from tests.waiting import PATIENCE, ending, until
 from unspool.errors import UsageProblem
 from unspool.hub.errors import StoreFull, StoreUnavailable
 from unspool.hub.store.connect import Store, StorePlace, open_store
+from unspool.hub.store.words import as_array, from_array
 
 _SET = "INSERT INTO setting(key, value) VALUES(?, ?)"
 
@@ -150,3 +151,10 @@ def test_the_pool_leaves_no_connection(servers: Servers, on_servers: StorePlace)
             b" AND backend_type = 'client backend'"
         )
         until(lambda: connection.execute(count).fetchone() == (0,))
+
+
+@pytest.mark.parametrize("numbers", [[], [7], [0, 1, 2**31 - 1, 2**31, 2**32 - 1]])
+def test_numbers_come_back_as_they_were(servers_store: Store, numbers: list[int]) -> None:
+    assert servers_store.db.rows("SELECT ?::int[]", as_array(numbers)) == [([n - 2**31 for n in numbers],)]
+    ((found,),) = servers_store.db.rows("SELECT ?::int[]", as_array(reversed(numbers)))
+    assert from_array(found) == numbers

@@ -24,6 +24,8 @@ _ADD = (
     "INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)"
     " ON CONFLICT(who, span) DO UPDATE SET amount = pace.amount + excluded.amount RETURNING amount"
 )
+_ADD_WITHIN = _ADD.replace("RETURNING", "WHERE pace.amount + excluded.amount <= ? RETURNING")
+"""The same where that is no more than somebody may; nothing otherwise."""
 
 
 class RateLimiter:
@@ -107,10 +109,8 @@ def _attempt(who: str, span: int) -> tuple[str, int]:
 def count_bytes(db: Database, who: str, size: int, most: int) -> None:
     """Count what somebody sends in a day; TooManyRequests, and nothing counted, where that is more than they may."""
     day = now() // _DAY * _DAY
-    found = db.row("SELECT amount FROM pace WHERE who = ? AND span = ?", who, day)
-    if found and found[0] + size > most:
+    if db.row(_ADD_WITHIN, who, day, size, most) is None:
         raise TooManyRequests(f"More than {most:,} bytes were sent today.", 3600)
-    db.row(_ADD, who, day, size)
 
 
 def _network(word: str) -> str:

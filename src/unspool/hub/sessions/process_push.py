@@ -16,7 +16,7 @@ from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.texts import MOST_CHARACTERS, KnownParts, SessionPassage, TextPart, make_texts
 from unspool.hub.web.render import HOME, OWN, WAYS, render
-from unspool.hub_client.prepare import pushed_log
+from unspool.hub_client.prepare import PushedLibrary
 from unspool.model import Agent, Session, ToolCall
 from unspool.prices import MOST, PriceTable
 from unspool.reading.scan import is_recorded_fork
@@ -227,8 +227,8 @@ def make_session(
     """A session whose files lie in a folder, for a database that has some parts of its texts already; with its `pages`
     or without. PolicyViolation where it is kept out.
     """
-    library = Library((folder / SENT,))
-    found = _found(library, folder, key)
+    library = PushedLibrary(folder / SENT, key)
+    found = _found(library)
     if any(is_packed(name, path) for name, path in _files(folder / SENT)):
         raise BadRequest("A log is packed; send plain lines.")
     if policy is not None and (findings := policy_findings(_files(folder / SENT), policy)):
@@ -259,17 +259,17 @@ def _read(library: Library, found: FoundLog) -> tuple[Session, SessionRows]:
 
 def bundle_push(folder: Path, key: str) -> Path:
     """A pushed session whose files lie in a folder, as the bundle that somebody would share it by."""
-    library = Library((folder / SENT,))
-    session = without_paths(library.open(_found(library, folder, key)))
+    library = PushedLibrary(folder / SENT, key)
+    session = without_paths(library.open(_found(library)))
     shown = SharedSession(session, folder / SENT / f"{key}.jsonl")
     report = RedactionReport("", "", [], LeftOutCounts())  # what was replaced in it was, before it was pushed
     return write_bundle(PreparedShare(shown, [], [], report, ShareChoices(), {}, ""), folder / "bundle.tar.gz")
 
 
-def _found(library: Library, folder: Path, key: str) -> FoundLog:
+def _found(library: PushedLibrary) -> FoundLog:
     """The log that was sent, with its subagents."""
     try:
-        return pushed_log(folder / SENT, key, library)
+        return library.pushed()
     except NotALog:
         raise BadRequest("What was sent is no log of an agent that is known here.") from None
 

@@ -1,6 +1,6 @@
 """The team archive as programs and browsers reach it: lists, files, pages, pushes."""
 
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import msgspec
@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from unspool.files import scratch_folder
 from unspool.hub.errors import BadRequest, NotVisible, StoreUnavailable
-from unspool.hub.people import projects
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json, request_body
@@ -114,7 +113,8 @@ def get_usage(request: Request) -> Response:
 
 
 def _project(request: Request) -> str:
-    return projects.find_project(hub(request).store.db, request.path_params["project"])
+    """The project that a path names, on which the right was checked."""
+    return cast("str", request.state.project)
 
 
 _PAGE = "SELECT session_page.digest, session_page.kind, session.made FROM session_page JOIN session"

@@ -21,7 +21,7 @@ from unspool.hub.sessions.process_push import SENT, MadeSession, RequestRow, mak
 from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value, batches, placeholders
-from unspool.hub.store.texts import TextPart, ensure_year, known_parts, place_parts, texts_of, write_texts, year_of
+from unspool.hub.store.texts import TextPart, ensure_year, known_parts, known_texts, place_parts, write_texts, year_of
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
 
@@ -139,11 +139,11 @@ def state_of(db: Database, session: str) -> str:
     return str(found[0]) if found else ""
 
 
-def write_session(store: Store, row: PushedRow, made: MadeSession, files: Files, folder: Path) -> None:
-    """Put a session in place of what was known of it, inside the caller's transaction."""
+def write_session(store: Store, row: PushedRow, made: MadeSession, files: Files, folder: Path, *, is_new: bool) -> None:
+    """Put a session in place of what was known of it, if it is not new, inside the caller's transaction."""
     db = store.db
     _write_row(db, row, made, total_size(files))
-    for table in _OF_SESSION:
+    for table in () if is_new else _OF_SESSION:
         db.run(f"DELETE FROM {table} WHERE session = ?", row.id)  # noqa: S608  names of tables
     pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
@@ -203,20 +203,21 @@ _FRAME = 64
 def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[str]:
     """The pieces that this person has to send; what others sent is not told. Those that are here stay for a day."""
     wanted = list(dict.fromkeys(digests))
-    there = piece_sizes(db, person, wanted)
-    for some in batches([digest for digest in wanted if digest in there]):
-        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({placeholders(some)}) AND created < ?",  # noqa: S608
-               now(), *some, now() - DAY // 4)  # fmt: skip
+    there = _sent_sizes(db, person, wanted)
     return [digest for digest in wanted if digest not in there]
 
 
-def piece_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:
-    """The pieces that are here and that this person sent, each with its size."""
-    found: dict[str, int] = {}
+def _sent_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:
+    """The pieces that are here and that this person sent, each with its size. They stay for a day."""
+    found: list[tuple[str, int, int]] = []
+    sql = "SELECT blob.digest, blob.size, blob.created FROM sent JOIN blob ON blob.digest = sent.digest"
     for some in batches(digests):
-        sql = "SELECT blob.digest, blob.size FROM sent JOIN blob ON blob.digest = sent.digest WHERE sent.person = ?"
-        found.update(db.rows(f"{sql} AND sent.digest IN ({placeholders(some)})", person, *some))
-    return found
+        found += db.rows(f"{sql} WHERE sent.person = ? AND sent.digest IN ({placeholders(some)})", person, *some)
+    late = now() - DAY // 4
+    for some in batches([digest for digest, _, created in found if created < late]):
+        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({placeholders(some)}) AND created < ?",  # noqa: S608
+               now(), *some, late)  # fmt: skip
+    return {digest: size for digest, size, _ in found}
 
 
 def unknown_states(db: Database, person: str, project: str, states: Sequence[str]) -> list[str]:
@@ -299,11 +300,10 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
         if before == manifest.state:
             return PushOutcome(session, before)
         wanted = {piece.digest: piece.size for piece in manifest.pieces()}
-        lacks = missing_pieces(hub.store.db, person.id, wanted)
-        there = piece_sizes(hub.store.db, person.id, list(wanted))
+        there = _sent_sizes(hub.store.db, person.id, list(wanted))
         if any(wanted[digest] != size for digest, size in there.items()):
             raise BadRequest("A piece is not as large as the manifest says.")
-        if lacks:
+        if lacks := [digest for digest in wanted if digest not in there]:
             return PushOutcome(session, before, tuple(lacks))
         row = PushedRow(session, project, person.id, manifest.key, manifest.state)
         if done := _taken(hub, row, manifest, before):
@@ -327,7 +327,7 @@ def _taken(hub: Hub, row: PushedRow, manifest: PushManifest, before: str) -> Pus
         for file in manifest.files:
             assemble_file(blobs, file.pieces, folder / SENT / file.name)
         try:
-            known, former = known_parts(hub.store.db, row.id), texts_of(hub.store.db, row.id)
+            former, known = known_texts(hub.store.db, row.id)
             made = worker_pool().run(make_session, folder, manifest.key, known, policy)
         except PolicyViolation:
             for digest in {piece.digest for piece in manifest.pieces()}:  # what was refused is not kept
@@ -335,7 +335,8 @@ def _taken(hub: Hub, row: PushedRow, manifest: PushManifest, before: str) -> Pus
             raise
         keep_made(hub.store, made)
         done = _committed(hub, row, (before, known), (made, files, folder))
-    blobs.drop(former)  # nothing of what it said before is left, once nobody refers to it
+    if former:
+        blobs.drop(former)  # nothing of what it said before is left, once nobody refers to it
     return done
 
 
@@ -361,6 +362,6 @@ def _committed(
         contents = pieces | {content.digest for content in made.contents}
         if not hub.store.blobs.held(contents):
             return None
-        write_session(hub.store, row, made, files, folder)
+        write_session(hub.store, row, made, files, folder, is_new=not before[0])
         users.check_quota(db, row.person, hub.terms.quota)
     return PushOutcome(row.id, row.state)

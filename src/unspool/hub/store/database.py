@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
@@ -177,7 +177,7 @@ class Sqlite(Database):
             return db.changes()
 
     def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
-        with self.transaction(), self._sound():
+        with nullcontext() if self._db.in_transaction else self.transaction(), self._sound():
             self._db.executemany(sql, [as_kept(row) for row in rows])
 
     @contextmanager

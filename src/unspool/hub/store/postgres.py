@@ -4,7 +4,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import count
@@ -13,14 +13,15 @@ from typing import Any, Literal, NamedTuple
 import psycopg
 from psycopg import errors
 from psycopg.abc import Buffer
-from psycopg.adapt import Loader
+from psycopg.adapt import Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Format, TransactionStatus
 from psycopg.types.numeric import NumericBinaryLoader
 
 from unspool.errors import UsageProblem
 from unspool.hub.errors import Conflict, StoreFull, StoreUnavailable
 from unspool.hub.store.database import Database, Row, Value, as_kept
+from unspool.hub.store.words import INTEGERS, NumberArray
 
 Connection = psycopg.Connection[Any]
 
@@ -192,7 +193,8 @@ class Postgres(Database):
     def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         if not rows:
             return
-        with self.transaction(), self._connection() as connection, connection.cursor() as cursor:
+        inside = nullcontext() if self._held() is not None else self.transaction()
+        with inside, self._connection() as connection, connection.cursor() as cursor:
             cursor.executemany(_own(sql), [as_kept(row) for row in rows])
 
     @contextmanager
@@ -250,10 +252,21 @@ class _BinaryNumber(NumericBinaryLoader):
         return int(found) if found.as_tuple().exponent == 0 else float(found)
 
 
+class _NumbersDumper(Dumper):
+    """Numbers as they are."""
+
+    format = Format.BINARY
+    oid = INTEGERS
+
+    def dump(self, obj: NumberArray) -> Buffer:
+        return obj
+
+
 def _connected(address: str) -> Connection:
     connection: psycopg.Connection[Any] = psycopg.connect(address, autocommit=True)
     for loader in (_Number, _BinaryNumber):
         connection.adapters.register_loader("numeric", loader)
+    connection.adapters.register_dumper(NumberArray, _NumbersDumper)
     connection.execute(_BOUNDS)
     return connection
 

@@ -6,13 +6,15 @@ its passages may hold what is looked for, and these are read, part by part, from
 
 import threading
 import time
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b, sha256
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import msgspec
 import zstandard
@@ -56,7 +58,7 @@ class TextPart(NamedTuple):
     """A digest of what is in it."""
     lines: tuple[int, ...]
     holds: tuple[bytes, list[int]] | None
-    """Its signature and the numbers it is found by; None where the database has them already."""
+    """Its signature and the numbers it is found by, in order; None where the database has them already."""
 
 
 KnownParts = Mapping[int, str]
@@ -106,8 +108,15 @@ def kind_rank(kind: str) -> int:
     return RANKED.index(kind) if kind in RANKED else len(RANKED) - 1
 
 
+def known_texts(db: Database, session: str) -> tuple[str, dict[int, str]]:
+    """The digest of a session's texts, empty where it has none, and the marks of its parts by number."""
+    row = db.row("SELECT digest, year FROM session_text WHERE session = ?", session)
+    digest, year = row or ("", UNMADE)
+    return str(digest), {number: mark for number, _, _, mark in _there(db, session, year)}
+
+
 def known_parts(db: Database, session: str) -> dict[int, str]:
-    return {number: mark for number, _, _, mark in _there(db, session)}
+    return known_texts(db, session)[1]
 
 
 def texts_of(db: Database, session: str) -> str:
@@ -116,23 +125,25 @@ def texts_of(db: Database, session: str) -> str:
     return str(row[0]) if row else ""
 
 
-def _there(db: Database, session: str) -> list[Row]:
-    year = _kept_year(db, session)
-    if year is None:
+def _there(db: Database, session: str, year: int) -> list[Row]:
+    if year == UNMADE:
         return []
     sql = "SELECT number, place, size, mark FROM text_part WHERE session = ? AND year = ?"
     return db.rows(sql, session, year)
 
 
-def _kept_year(db: Database, session: str) -> int | None:
-    row = db.row("SELECT year FROM session_text WHERE session = ?", session)
-    return None if row is None or row[0] == UNMADE else int(row[0])
-
-
 PART_COLUMNS = ("session", "number", "year", "place", "size", "mark", "signature", "words")
 """In the order that `insert_parts` wants them."""
 _PUT = f"INSERT INTO text_part({', '.join(PART_COLUMNS)}) VALUES(?, ?, ?, ?, ?, ?, ?, {{}})"
-_WORDS = {"sqlite": ("?", as_tokens), "postgresql": ("?::int[]", as_array)}
+_PLACE = "SELECT (SELECT project FROM session WHERE id = ?), (SELECT year FROM session_text WHERE session = ?)"
+_KEEP = (
+    "INSERT INTO session_text(session, digest, year) VALUES(?, ?, ?)"
+    " ON CONFLICT(session) DO UPDATE SET digest = excluded.digest, year = excluded.year"
+)
+_WORDS: dict[str, tuple[str, Callable[[Iterable[int]], Value]]] = {
+    "sqlite": ("?", as_tokens),
+    "postgresql": ("?::int[]", as_array),
+}
 _GONE = {
     "sqlite": "UPDATE text_part SET session = '' WHERE session = ? AND year = ? AND number = ?",
     "postgresql": "DELETE FROM text_part WHERE session = ? AND year = ? AND number = ?",
@@ -144,9 +155,10 @@ def place_parts(blobs: Blobs, digest: str, parts: Sequence[TextPart]) -> list[Te
     """Parts as they lie in the content that is kept of them: what another version of zstd packed has other lengths."""
     if not parts:
         return []
-    blob, pieces = blobs.packed(digest)
-    if blob.stored == parts[-1].place + parts[-1].size:
+    blob = blobs.find(digest)
+    if blob is not None and blob.stored == parts[-1].place + parts[-1].size:
         return list(parts)
+    _, pieces = blobs.packed(digest)
     placed, place = [], 0
     for one, (frame, _) in zip(parts, text_frames(b"".join(pieces)), strict=True):
         placed.append(one._replace(place=place, size=frame))
@@ -172,8 +184,9 @@ def write_texts(db: Database, session: str, digest: str, parts: Sequence[TextPar
     `digest` is of the content that they lie in, where `place_parts` says. A session stays in the year it came in with,
     which `ensure_year` has made room for.
     """
-    before, year = _there(db, session), _kept_year(db, session)
-    year = year_of(finished) if year is None else year
+    project, kept = db.row(_PLACE, session, session) or ("", None)
+    before = _there(db, session, UNMADE if kept is None else kept)
+    year = year_of(finished) if kept in (None, UNMADE) else kept
     there = {number: (place, size, mark) for number, place, size, mark in before}
     fresh = [one for one in parts if one.number not in there or there[one.number][2] != one.mark]
     new = {one.number for one in fresh}
@@ -182,11 +195,11 @@ def write_texts(db: Database, session: str, digest: str, parts: Sequence[TextPar
     db.many(_GONE[db.dialect], [(session, year, number) for number in sorted(gone)])
     where = "UPDATE text_part SET place = ?, size = ? WHERE session = ? AND year = ? AND number = ?"
     db.many(where, [(one.place, one.size, session, year, one.number) for one in moved])
-    (project,) = db.row("SELECT project FROM session WHERE id = ?", session) or ("",)
-    insert_parts(db, (part_row(session, project, year, one) for one in fresh))
-    db.run("DELETE FROM session_text WHERE session = ?", session)
+    insert_parts(db, (part_row(session, project or "", year, one) for one in fresh))
     if parts:
-        db.run("INSERT INTO session_text(session, digest, year) VALUES(?, ?, ?)", session, digest, year)
+        db.run(_KEEP, session, digest, year)
+    elif kept is not None:
+        db.run("DELETE FROM session_text WHERE session = ?", session)
     db.run("DELETE FROM opening WHERE session = ?", session)
     lines = sorted({line for one in parts for line in one.lines})
     db.many("INSERT INTO opening(session, line) VALUES(?, ?)", [(session, line) for line in lines])
@@ -196,8 +209,11 @@ PartRow = tuple[str, int, int, int, int, str, bytes, list[int]]
 
 
 def part_row(session: str, project: str, year: int, part: TextPart) -> PartRow:
+    """The row of a part, which is found by its project too."""
     signature, numbers = part.holds or (b"", [])
-    found_by = sorted({*numbers, project_number(project)})
+    own = project_number(project)
+    at = bisect_left(numbers, own)
+    found_by = numbers if numbers[at : at + 1] == [own] else [*numbers[:at], own, *numbers[at:]]
     return session, part.number, year, part.place, part.size, part.mark, signature, found_by
 
 
@@ -233,16 +249,22 @@ def year_of(finished: int) -> int:
 
 def ensure_year(db: Database, year: int) -> None:
     """Have a partition for a year on a server; 0 has one of its own. Not inside a transaction that reads parts."""
-    name = f"text_part_{year:d}"
-    if db.dialect == "sqlite" or year == 0 or table_exists(db, name):
+    name, seen = f"text_part_{year:d}", _years.setdefault(db, set())
+    if db.dialect == "sqlite" or year == 0 or year in seen:
         return
-    with db.transaction():
-        db.alone("partition")
-        if not table_exists(db, name):
-            db.script(
-                f"CREATE TABLE {name} (LIKE text_part INCLUDING ALL);"
-                f"ALTER TABLE text_part ATTACH PARTITION {name} FOR VALUES FROM ({year:d}) TO ({year + 1:d})"
-            )
+    if not table_exists(db, name):
+        with db.transaction():
+            db.alone("partition")
+            if not table_exists(db, name):
+                db.script(
+                    f"CREATE TABLE {name} (LIKE text_part INCLUDING ALL);"
+                    f"ALTER TABLE text_part ATTACH PARTITION {name} FOR VALUES FROM ({year:d}) TO ({year + 1:d})"
+                )
+    seen.add(year)
+
+
+_years: WeakKeyDictionary[Database, set[int]] = WeakKeyDictionary()
+"""Years that a database was seen to have a partition for; none ever goes."""
 
 
 class PartPlace(NamedTuple):

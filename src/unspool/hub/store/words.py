@@ -1,6 +1,9 @@
 """The words of texts: how text is cut into them, and the numbers that a database knows them by."""
 
+import struct
+import sys
 import threading
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,6 +19,8 @@ _ASCII = bytes(range(128))
 _FOLDED = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 _HALF = 2**31
 _BEGUN = 0x2A
+INTEGER, INTEGERS = 23, 1007
+"""What PostgreSQL calls its type of four bytes, and arrays of that."""
 
 _local = threading.local()
 
@@ -92,9 +97,18 @@ def word_digest(word: bytes) -> bytes:
     return blake2b(word, digest_size=8).digest()
 
 
-def as_array(numbers: Iterable[int]) -> str:
-    """Numbers as PostgreSQL reads an array of its integers, which have a sign."""
-    return "{" + ",".join(str(number - _HALF) for number in numbers) + "}"
+class NumberArray(bytes):
+    """Numbers as PostgreSQL takes an array of its integers in binary."""
+
+
+def as_array(numbers: Iterable[int]) -> NumberArray:
+    """Numbers as integers of PostgreSQL, which have a sign: what is added to each turns one bit, and before each stands
+    its length."""
+    made = array("Q", map((4 << 32 | _HALF).__xor__, numbers))
+    if sys.byteorder == "little":
+        made.byteswap()
+    head = struct.pack(">5i", 1, 0, INTEGER, len(made), 1) if made else struct.pack(">3i", 0, 0, INTEGER)
+    return NumberArray(head + made.tobytes())
 
 
 def as_tokens(numbers: Iterable[int]) -> str:
