@@ -252,19 +252,21 @@ def ensure_year(db: Database, year: int) -> None:
     name, seen = f"text_part_{year:d}", _years.setdefault(db, set())
     if db.dialect == "sqlite" or year == 0 or year in seen:
         return
-    if not table_exists(db, name):
-        with db.transaction():
-            db.alone("partition")
-            if not table_exists(db, name):
-                db.script(
-                    f"CREATE TABLE {name} (LIKE text_part INCLUDING ALL);"
-                    f"ALTER TABLE text_part ATTACH PARTITION {name} FOR VALUES FROM ({year:d}) TO ({year + 1:d})"
-                )
-    seen.add(year)
+    if table_exists(db, name):
+        seen.add(year)
+        return
+    with db.transaction():
+        db.alone("partition")
+        if not table_exists(db, name):
+            db.script(
+                f"CREATE TABLE {name} (LIKE text_part INCLUDING ALL);"
+                f"ALTER TABLE text_part ATTACH PARTITION {name} FOR VALUES FROM ({year:d}) TO ({year + 1:d})"
+            )
 
 
 _years: WeakKeyDictionary[Database, set[int]] = WeakKeyDictionary()
-"""Years that a database was seen to have a partition for; none ever goes."""
+"""Years that a database was seen to have a partition for, which never goes; one that was just made may be taken back
+with the transaction around it."""
 
 
 class PartPlace(NamedTuple):
