@@ -64,7 +64,7 @@ class ReaderPool:
     @staticmethod
     def _submit(pool: ProcessPoolExecutor, job: ExtractJob) -> "Future[HandedRows] | None":
         try:
-            return pool.submit(_extract, job)
+            return pool.submit(extract_packed, job)
         except BrokenProcessPool:
             return None
 
@@ -76,7 +76,7 @@ class ReaderPool:
             given = pending.future.result()
         except BrokenProcessPool:
             return extract_rows(pending.job, self._prices)
-        return _unpacker().decode(given) if isinstance(given, bytes) else given
+        return unpack_rows(given)
 
 
 _held: list[PriceTable] = []
@@ -88,7 +88,8 @@ def _set_up_worker(prices: PriceTable) -> None:
     _held.append(prices)
 
 
-def _extract(job: ExtractJob) -> HandedRows:
+def extract_packed(job: ExtractJob) -> HandedRows:
+    """In a worker: the rows of a session, to be handed over."""
     rows = extract_rows(job, _held[0])
     if isinstance(rows, str):
         return rows
@@ -96,6 +97,11 @@ def _extract(job: ExtractJob) -> HandedRows:
         return msgspec.msgpack.encode(rows)  # which takes half as long as pickling a tuple for each of them does
     except (ValueError, OverflowError):
         return rows  # with halves of characters, or numbers beyond 64 bits
+
+
+def unpack_rows(given: HandedRows) -> SessionRows | str:
+    """What was handed over."""
+    return _unpacker().decode(given) if isinstance(given, bytes) else given
 
 
 @cache
