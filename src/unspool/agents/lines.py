@@ -244,10 +244,9 @@ class LogEvents:
             found = document_entries(data)
             if found is not None:
                 self.is_document, self.size = True, len(data)
-                yield from map(self._parser.event, found)
-                return
+                return map(self._parser.event, found)
             stream = io.BytesIO(data)
-        yield from self._lines(stream)
+        return self._lines(stream)
 
     def more(self, stream: BinaryIO) -> list[Event]:
         """What came since the last line was taken, of a stream that stands at `cursor`; whole lines only."""

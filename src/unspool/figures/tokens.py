@@ -134,7 +134,12 @@ def input_piece(call: ToolCall, measure: Measure = estimate_tokens) -> WindowPie
 
 def input_tokens(call: ToolCall, measure: Measure) -> int:
     """Tokens of a call as a model writes it."""
-    return CALL + measure(call.name) + measure(_written(call.input))
+    return CALL + measure(call.name) + written_tokens(call, measure)
+
+
+def written_tokens(call: ToolCall, measure: Measure) -> int:
+    """Tokens of what a call is given."""
+    return measure(_written(call.input))
 
 
 def result_pieces(

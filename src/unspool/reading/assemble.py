@@ -143,8 +143,9 @@ class _Assembly:
             self._drafts[key] = SessionDraft(agent.transcript.events, own=True, logged=logged)
             told = inline_agents(self._drafts[key], agent.transcript.log)
             waiting.extend(one for one in told if one.id not in self._sources)
-        self._ties = self._tie_all()
-        self._status = background_statuses(draft)
+        alone = len(self._sources) == 1  # then nobody asks which calls started subagents, and how those ended
+        self._ties = {} if alone else self._tie_all()
+        self._status = {} if alone else background_statuses(draft)
 
     def _tie_all(self) -> dict[str, AgentCall]:
         progress: dict[str, str] = {}

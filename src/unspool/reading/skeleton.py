@@ -152,6 +152,8 @@ def block_key(block: Block | Result, event: Event) -> object:
     index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
     if isinstance(block, Text):
         return (Text, block.text, index)
+    if isinstance(block, Notice):
+        return ("notice", block.kind, block.text, index)
     match block:
         case Thinking(signature=signature) if signature:
             return ("thinking", signature, index)
@@ -161,5 +163,3 @@ def block_key(block: Block | Result, event: Event) -> object:
             return ("image", data, url, path, index)
         case Unknown(what=what, data=data):
             return ("unknown", what, repr(data), index)
-        case Notice(kind=kind, text=text):
-            return ("notice", kind, text, index)

@@ -119,15 +119,16 @@ class BilledRequests:
 
     def put(self, session: int, requests: Sequence[BilledRequest], agents: Mapping[int, int]) -> None:
         """Write the requests of a session that has none."""
+        terms = {named: self._terms.number(*named) for named in dict.fromkeys([row.terms for row in requests])}
         self._db.executemany(
             "INSERT INTO request VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
-            (
+            [
                 (
-                    session, signed(row.message), signed(row.request), row.time, self._terms.number(*row.terms),
-                    *row.figures, int(row.final), agents.get(row.agent), row.cost,
+                    session, signed(message), signed(request), time, terms[named], *figures, int(final),
+                    agents.get(agent), cost,
                 )
-                for row in requests
-            ),
+                for message, request, time, named, figures, final, agent, cost, _ in requests
+            ],
         )  # fmt: skip
         self._db.executemany(
             "INSERT INTO rewrite VALUES(?, ?, ?, ?, ?, ?)",

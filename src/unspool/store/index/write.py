@@ -251,15 +251,17 @@ class IndexWriter:
 
     def _docs(self, docs: list[Doc], turn: int, first: int) -> None:
         """Write documents whose turns are counted from `turn`."""
+        names = {tool: self._name(tool) for tool in dict.fromkeys([doc[3] for doc in docs])}
         self._db.executemany(
             "INSERT INTO doc(id, turn, kind, place, tool, error) VALUES(?, ?, ?, ?, ?, ?)",
-            (
-                (number, turn + of, kind, place, self._name(tool), 1 if error else None)
+            [
+                (number, turn + of, kind, place, names[tool], 1 if error else None)
                 for number, (of, kind, place, tool, error, _) in enumerate(docs, first)
-            ),
+            ],
         )
-        self._words.extend((number, doc[5]) for number, doc in enumerate(docs, first))
-        self._waiting += sum(len(doc[5]) for doc in docs)
+        texts = [doc[5] for doc in docs]
+        self._words.extend(enumerate(texts, first))
+        self._waiting += sum(map(len, texts))
 
     def _details(self, rows: LogRows, turns: list[int]) -> None:
         db = self._db

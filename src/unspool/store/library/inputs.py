@@ -60,8 +60,7 @@ _TAR = slice(257, 262)
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe{\0", b"\xff\xfe[\0", b"\xfe\xff\0{", b"\xfe\xff\0[")
 """How a log begins that a shell wrote in two-byte characters."""
-_BUFFER = 1 << 18
-"""Bytes read at once: as many as stay in a processor's cache until their lines were taken."""
+_BUFFER = 1 << 20
 
 
 def is_url(name: str) -> bool:

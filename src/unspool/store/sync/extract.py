@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
@@ -61,6 +61,8 @@ _NUMBERS = re.compile(r"\n *\d+[\t→]")
 """Numbers that a tool put before the lines of a file: they are not its text, and would stand inside phrases."""
 _LONGEST = 4 * 1024 * 1024
 _WRITES = dict(zip(TOUCHES, range(len(TOUCHES)), strict=True))
+_TELLING = frozenset({*_WRITES, "shell", "todos"})
+"""Roles of calls that did something which rows tell of."""
 
 
 class LogGatherer:
@@ -86,6 +88,14 @@ class LogGatherer:
         """The turn of each prompt that carries out a plan, as a scan names that plan."""
         self._turn = 0
         self._modelled = False
+        self._takers: dict[type, Callable[[Any, int, CallPairs], None]] = {
+            Text: self._text,
+            Thinking: self._thinking,
+            ToolCall: self._call,
+            Result: self._result,
+            Notice: self._notice,
+            Unknown: self._unknown,
+        }
 
     def take(self, event: Event) -> None:
         self.weighed.take(event)
@@ -97,8 +107,12 @@ class LogGatherer:
         if event.part is not None and not self._modelled and event.part.model and not event.part.synthetic:
             self._modelled = True
             self.turns[-1] = self.turns[-1]._replace(model=event.part.model)
-        for block in event.blocks:
-            self._block(block, place, self._pairs[event.agent])
+        if event.blocks:
+            pairs = self._pairs[event.agent]
+            for block in event.blocks:
+                take = self._takers.get(type(block))
+                if take is not None:
+                    take(block, place, pairs)
         if event.side is not None and isinstance(event.side.data.get("content"), str):
             self._doc(NOTICE, place, event.side.data["content"])
         if event.problem is not None and event.problem.raw:
@@ -112,9 +126,9 @@ class LogGatherer:
             for row in self.turns
         ]
         at = {TurnNumber(row.branch, row.number): index for index, row in enumerate(self.turns)}
-        own_turns = {place: at[number] for place, number in numbers.items() if number in at}
         for index, doc in enumerate(self.docs):
-            own_turn = own_turns.get(doc[2], doc[0])
+            number = numbers.get(doc[2])
+            own_turn = doc[0] if number is None else at.get(number, doc[0])
             if own_turn != doc[0]:
                 self.docs[index] = (own_turn, *doc[1:])
         self.docs.sort(key=itemgetter(0))
@@ -169,19 +183,17 @@ class LogGatherer:
         if prompt.plan is not None:
             self._plan_turns[plan_name(prompt)] = self._here
 
-    def _block(self, block: Any, place: int, pairs: CallPairs) -> None:
-        if isinstance(block, Text):
-            self._doc(ANSWER, place, block.text)
-        elif isinstance(block, Thinking):
-            self._doc(THINKING, place, block.text)
-        elif isinstance(block, ToolCall):
-            self._call(block, place, pairs)
-        elif isinstance(block, Result):
-            self._result(block, place, pairs)
-        elif isinstance(block, Notice):
-            self._doc(NOTICE, place, block.text)
-        elif isinstance(block, Unknown):
-            self._doc(NOTICE, place, "\n".join(_strings(block.data)))
+    def _text(self, block: Text, place: int, _: CallPairs) -> None:
+        self._doc(ANSWER, place, block.text)
+
+    def _thinking(self, block: Thinking, place: int, _: CallPairs) -> None:
+        self._doc(THINKING, place, block.text)
+
+    def _notice(self, block: Notice, place: int, _: CallPairs) -> None:
+        self._doc(NOTICE, place, block.text)
+
+    def _unknown(self, block: Unknown, place: int, _: CallPairs) -> None:
+        self._doc(NOTICE, place, "\n".join(_strings(block.data)))
 
     def _call(self, call: ToolCall, place: int, pairs: CallPairs) -> None:
         key, new = pairs.call(call)
@@ -200,7 +212,7 @@ class LogGatherer:
         self._doc(RESULT, place, text, name, error=state == "error")
         if call is None and state == "error":
             self._lost.append((result.call_id, turn))
-        if call is not None:
+        if call is not None and call.role in _TELLING:
             paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)  # type: ignore[arg-type]
             self._answered(paired, result, turn)
 
@@ -212,14 +224,13 @@ class LogGatherer:
             for path in paths_of(call) if call.state == "ok" else ():
                 lines = made.get(path, (None, None))
                 self.touches.append(TouchRow(turn, path, _WRITES[call.role], time, call.place.offset, lines))
-        elif call.role in ("shell", "todos"):
-            if call.role == "shell":
-                commits = find_commits([call])
-                self.commits += [(turn, found.hash, found.branch, found.message, time) for found in commits]
-                self.pushes += pushes_of(call)
-            else:
-                listed = self._dialect.todos(call, self._todo_items)
-                self.todos = self.todos if listed is None else listed.items
+        elif call.role == "shell":
+            commits = find_commits([call])
+            self.commits += [(turn, found.hash, found.branch, found.message, time) for found in commits]
+            self.pushes += pushes_of(call)
+        else:
+            listed = self._dialect.todos(call, self._todo_items)
+            self.todos = self.todos if listed is None else listed.items
 
     def _doc(self, kind: int, place: int, text: str, tool: str = "", *, error: bool = False) -> None:
         if len(text) >= _REPEATED:

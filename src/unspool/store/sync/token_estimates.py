@@ -6,6 +6,7 @@ from itertools import groupby
 
 from unspool.figures.tokens import (
     ANSWERS,
+    CALL,
     THINKING,
     TOOL_INPUT,
     CachedRequest,
@@ -15,10 +16,10 @@ from unspool.figures.tokens import (
     cached_instead,
     estimate_tokens,
     find_rewrites,
-    input_tokens,
     prompt_pieces,
     result_pieces,
     result_tokens,
+    written_tokens,
 )
 from unspool.model import Event, Result, Text, Thinking, ToolCall
 from unspool.model.usage import KINDS
@@ -43,6 +44,8 @@ class TokenEstimates:
         self._sums: defaultdict[tuple[int, str], int] = defaultdict(int)
         self._calls: dict[str, tuple[str, str, str]] = {}
         """Message, tool and role of the last call of each id."""
+        self._names: dict[str, int] = {}
+        """Tokens of the names of tools."""
         self._lines: set[str] = set()
         self._model = ""
         self._measured = 0
@@ -65,13 +68,13 @@ class TokenEstimates:
         if event.prompt is not None:
             self._add(prompt_pieces(event.prompt, rough_estimate))
         for block in event.blocks:
-            if isinstance(block, Result):
+            if type(block) is Result:  # quicker than `isinstance` where it is none
                 self._result(block)
-            elif isinstance(block, ToolCall):
+            elif type(block) is ToolCall:
                 self._call(block)
-            elif isinstance(block, Text):
+            elif type(block) is Text:
                 self._sums[ANSWERS, ""] += rough_estimate(block.text)
-            elif isinstance(block, Thinking):
+            elif type(block) is Thinking:
                 self._sums[THINKING, ""] += rough_estimate(block.text)
                 self.silent = self.silent or not block.text
             else:
@@ -90,7 +93,9 @@ class TokenEstimates:
             return  # an early state of the message
         self._calls[call.call_id] = call.message, call.name, call.role
         if call.result is None and call.state != "orphan":
-            self._sums[TOOL_INPUT, call.name] += input_tokens(call, rough_estimate)
+            if call.name not in self._names:
+                self._names[call.name] = rough_estimate(call.name)
+            self._sums[TOOL_INPUT, call.name] += CALL + self._names[call.name] + written_tokens(call, rough_estimate)
         else:
             self._add(block_pieces(call, rough_estimate))
 
@@ -152,7 +157,8 @@ class RequestBill:
 
     def hear(self, event: Event) -> None:
         """Note what the request of an event belongs to."""
-        self._compacted = self._compacted or event.boundary
+        if event.boundary:
+            self._compacted = True
         part = event.part
         if part is not None and part.usage is not None:
             for call in part.advice:
