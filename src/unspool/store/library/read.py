@@ -327,8 +327,7 @@ def offered_plans(found: FoundLog, kept: "KeptSessions | None" = None) -> tuple[
 
 
 def _may_hold_plans(found: FoundLog) -> bool:
-    tools = [tool.encode() for tool in by_id(found.agent_id).plan_tools]
-    end = b""
+    tools, end = [tool.encode() for tool in by_id(found.agent_id).plan_tools], b""
     try:
         with open_log(found.path) as stream:
             while tools and (data := stream.read(_LOOKED_THROUGH)):
