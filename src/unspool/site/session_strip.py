@@ -1,8 +1,8 @@
 """The strip of a session: its whole run in one line of colours, each piece a link to where it is told."""
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from unspool import human
@@ -68,7 +68,7 @@ def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
     following = turn.ended
     for block in reversed(turn.blocks):
         kind = _happening(block)
-        if kind is None or not is_shown(block, hidden):
+        if kind is None or (hidden and not is_shown(block, hidden)):
             continue
         call = block if isinstance(block, ToolCall) else None
         answered = call.result.time if call is not None and call.result is not None else None
@@ -83,12 +83,12 @@ def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
 
 def _happening(block: Block) -> Happening | None:
     match block:
+        case ToolCall():
+            return "failed" if block.end == "failed" else _ROLES.get(block.role, "running")
         case Thinking():
             return "thinking"
         case Text():
             return "answer"
-        case ToolCall():
-            return "failed" if block.end == "failed" else _ROLES.get(block.role, "running")
         case Notice(kind="compaction"):
             return "compacted"
         case _:
@@ -104,15 +104,18 @@ def _seconds(begun: datetime | None, until: datetime | None) -> float:
 def _piece(group: list[_Step], view: SessionView) -> StripPiece:
     first = group[0]
     weights: dict[Happening, int] = {}
+    names: dict[str, int] = {}
+    took = 0.0
     for step in group:
         weights[step.kind] = weights.get(step.kind, 0) + int(step.seconds * 1000) + 1
+        names[step.name] = names.get(step.name, 0) + 1
+        took += step.seconds
     kind = max(weights, key=weights.__getitem__)
     if first.kind == "you":
         says = first.name
     else:
-        names = Counter(step.name for step in group).most_common(4)
-        what = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in names)
+        most = sorted(names.items(), key=itemgetter(1), reverse=True)[:4]
+        what = ", ".join([f"{name} ×{number}" if number > 1 else name for name, number in most])
         says = f"{'Failed: ' if kind == 'failed' else ''}{what}"
-    took = sum(step.seconds for step in group)
     lasted = human.duration(took) if took >= 1 and first.kind != "you" else ""
     return StripPiece(kind, took, human.joined(says, lasted), view.addresses.link(first.item))
