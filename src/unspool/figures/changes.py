@@ -88,7 +88,7 @@ def _answered(call: ToolCall) -> list[ToolCall]:
 
 def _printed(call: ToolCall) -> list[Commit]:
     text = call.result.text if call.result is not None else ""
-    if not _begins_line("[", text) or "] " not in text:
+    if "] " not in text or not _begins_line("[", text):
         return []
     if not ("git" in shell_command(call) or (" changed" in text and _CHANGED.search(text))):
         return []

@@ -236,22 +236,30 @@ def _is_long(call: Call, price: ModelPrice) -> bool:
 def _amount(call: Call, found: CallRates, *, long: bool) -> Decimal | None:
     """What a request cost by its rates; None when any part of it has no known price."""
     price, factor, search = found
-    shares = _shares(call, price.above if long and price.above is not None else price)
-    searches = _share(call.usage.web_searches, search)
-    return None if shares is None or searches is None else sum(shares, _NOTHING).scaleb(-6) * factor + searches
+    millionths, searches = _NOTHING, _share(call.usage.web_searches, search)
+    for count, rate in _counted(call.usage, price.above if long and price.above is not None else price):
+        if count:
+            if rate is None:
+                return None
+            millionths += count * rate
+    return None if searches is None else millionths.scaleb(-6) * factor + searches
+
+
+def _counted(usage: Usage, rates: Rates) -> tuple[tuple[int, Decimal | None], ...]:
+    """Tokens with their rates: of input, output, cache read, cache write, and what lives an hour."""
+    hour = min(usage.cache_write_1h, usage.cache_write)
+    return (
+        (usage.input, rates.input),
+        (usage.output, rates.output),
+        (usage.cache_read, rates.read),
+        (usage.cache_write - hour, rates.write),
+        (hour, rates.write_1h),
+    )
 
 
 def _shares(call: Call, rates: Rates) -> list[Decimal] | None:
-    """Millionths of a dollar: of input, output, cache read, cache write, and what lives an hour."""
-    usage = call.usage
-    hour = min(usage.cache_write_1h, usage.cache_write)
-    shares = (
-        _share(usage.input, rates.input),
-        _share(usage.output, rates.output),
-        _share(usage.cache_read, rates.read),
-        _share(usage.cache_write - hour, rates.write),
-        _share(hour, rates.write_1h),
-    )
+    """Millionths of a dollar, of each that is counted."""
+    shares = [_share(count, rate) for count, rate in _counted(call.usage, rates)]
     known = [share for share in shares if share is not None]
     return known if len(known) == len(shares) else None
 

@@ -134,4 +134,7 @@ def _add_given(strings: list[str], value: Json, limit: int, depth: int = _DEPTH)
         strings.append(value[:limit])
     elif isinstance(value, dict | list) and depth:
         for inner in islice(value.values() if isinstance(value, dict) else value, 50):
-            _add_given(strings, inner, limit, depth - 1)
+            if isinstance(inner, str):
+                strings.append(inner[:limit])
+            else:
+                _add_given(strings, inner, limit, depth - 1)
