@@ -262,18 +262,20 @@ class SearchIndexWriter:
                 path.unlink()
         return written
 
-    def _merged(self) -> dict[str, bytearray]:
+    def _merged(self) -> dict[str, bytes | bytearray]:
         """Every word of the archive with its postings, sessions ascending."""
-        merged: dict[str, bytearray] = {}
+        merged: dict[str, bytes | bytearray] = {}
         get = merged.get
         for number, (_, session) in enumerate(self._sessions):
             content = (self._root / session.folder / WORDS_FILE).read_bytes()
             for word, records in read_postings(content, session_code(number).encode()):
                 held = get(word)
                 if held is None:
-                    merged[word] = bytearray(records)
-                else:
+                    merged[word] = records
+                elif isinstance(held, bytearray):
                     held += records
+                else:
+                    merged[word] = bytearray(held + records)
         return merged
 
     def _head(self, shards: list[tuple[str, str]]) -> dict[str, object]:
@@ -285,7 +287,7 @@ class SearchIndexWriter:
         return {"kinds": RECORD_KINDS, "projects": list(projects), "sessions": rows, "shards": shards}
 
 
-def _shards(merged: dict[str, bytearray]) -> Iterator[tuple[str, str, bytes]]:
+def _shards(merged: dict[str, bytes | bytearray]) -> Iterator[tuple[str, str, bytes]]:
     """First word, name and content of runs of words, in the order in which a browser compares them, cut by size."""
     run: list[str] = []
     size = 0
