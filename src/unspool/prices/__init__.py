@@ -213,8 +213,9 @@ class Spend:
     def add_sum(self, call: Call, *, long: bool) -> None:
         """Add calls that are priced alike, by their sum; `long`: each at the rates of long prompts."""
         found = self._table.rates(call)
-        if found is not None:
-            self._amount += _amount(call, found, long=long) or _NOTHING
+        amount = None if found is None else _amount(call, found, long=long)
+        if amount is not None:
+            self._amount += amount
 
     def total(self) -> Cost:
         """What has been spent so far."""
