@@ -2,7 +2,7 @@
 model."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -81,7 +81,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     own.add(call for member in members[1:] for call in billed_calls(member))
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
     made, results = [call for call in calls if call.state != "orphan"], [call.result for call in calls if call.result]
-    ends = Counter(call.end for call in calls)
+    ends, kinds = Counter([call.end for call in calls]), Counter(map(type, blocks))
     prompts = [turn.prompt for turn in turns if turn.prompt is not None]
     beside = [*(prompt.images for prompt in prompts), *(result.images for result in results)]
     return Figures(
@@ -89,17 +89,17 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         abandoned_turns=sum(turn.prompt is not None for branch in session.branches for turn in branch.turns),
         prompts=dict(Counter(prompt.kind for prompt in prompts)),
         messages=sum(not message.synthetic for message in session.messages),
-        texts=_count(blocks, Text),
-        thinking=_count(blocks, Thinking),
-        images=_count(blocks, Image) + sum(len(images) for images in beside),
+        texts=kinds[Text],
+        thinking=kinds[Thinking],
+        images=kinds[Image] + sum(map(len, beside)),
         tool_calls=len(made),
         tool_errors=ends["failed"],
         tool_refusals=ends["refused"],
         tool_interruptions=ends["interrupted"],
         tool_unanswered=ends["unanswered"],
-        tools=dict(Counter(call.name for call in made).most_common()),
-        questions=sum(isinstance(call.meaning, Questionnaire) for call in calls),
-        compactions=sum(isinstance(block, Notice) and block.kind == "compaction" for block in blocks),
+        tools=dict(Counter([call.name for call in made]).most_common()),
+        questions=sum([isinstance(call.meaning, Questionnaire) for call in calls]),
+        compactions=sum([isinstance(block, Notice) and block.kind == "compaction" for block in blocks]),
         branches=len(session.branches),
         agents=len(members) - 1,
         agent_tool_calls=sum(call.state != "orphan" for call in agent_calls),
@@ -199,10 +199,6 @@ _ENDS: dict[CallEnd, str] = {
 def tell_ends(ends: "Counter[CallEnd]") -> str:
     """How many calls did not go well, in words; empty where all did."""
     return ", ".join(f"{ends[end]:,} {words}" for end, words in _ENDS.items() if ends[end])
-
-
-def _count(blocks: Sequence[object], kind: type) -> int:
-    return sum(isinstance(block, kind) for block in blocks)
 
 
 def _minus(whole: Usage, part: Usage) -> Usage:

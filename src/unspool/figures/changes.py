@@ -88,7 +88,9 @@ def _answered(call: ToolCall) -> list[ToolCall]:
 
 def _printed(call: ToolCall) -> list[Commit]:
     text = call.result.text if call.result is not None else ""
-    if "] " not in text or not ("git" in shell_command(call) or (" changed" in text and _CHANGED.search(text))):
+    if "] " not in text or not _begins_line("[", text):
+        return []
+    if not ("git" in shell_command(call) or (" changed" in text and _CHANGED.search(text))):
         return []
     return [
         Commit(
@@ -152,7 +154,8 @@ def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
     for call in calls:
         if call.role == "shell" and call.result is not None:
             to = _to(call.result.text)
-            found = _NEW_PULL.search(call.result.text) or (_REMOTE.search(to[1]) if to is not None else None)
+            new = _NEW_PULL.search(call.result.text) if "/pull/new/" in call.result.text else None
+            found = new or (_REMOTE.search(to[1]) if to is not None else None)
             if found is not None:
                 return found["repository"]
     return session.remote
@@ -160,7 +163,11 @@ def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
 
 def _to(text: str) -> "re.Match[str] | None":
     """Where a push says it goes; most of what is printed is no push, which is seen without looking at every line."""
-    return _TO.search(text) if "To " in text else None
+    return _TO.search(text) if _begins_line("To ", text) else None
+
+
+def _begins_line(words: str, text: str) -> bool:
+    return f"\n{words}" in text or text.startswith(words)
 
 
 def _operation(call: ToolCall) -> dict[str, Json]:

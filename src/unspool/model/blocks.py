@@ -270,7 +270,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def own_calls(self) -> tuple[Call, ...]:
         """The requests that it answers itself: without those of other models that it asked on its way."""
-        return tuple(call for call in self.calls if call.key.startswith(f"{self.id}:"))
+        own = f"{self.id}:"
+        return tuple([call for call in self.calls if call.key.startswith(own)])
 
     @property
     def usage(self) -> Usage:

@@ -22,6 +22,7 @@ from unspool.prices.table import ModelPrice, PriceSheet, Rates, builtin_sheet, r
 
 SYNTHETIC = "<synthetic>"
 _DAY = 86_400
+_NOTHING = Decimal(0)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 CallTerms = tuple[str, str, str, str]
@@ -103,8 +104,10 @@ class PriceTable:
 
     def price_of(self, call: Call) -> Decimal | None:
         """What one request cost; None when any part of it has no known price."""
-        parts = self.price_parts(call)
-        return None if parts is None else parts.total
+        if call.model == SYNTHETIC:
+            return _NOTHING
+        found = self.rates(call)
+        return None if found is None else _amount(call, found, long=_is_long(call, found[0]))
 
     def price_parts(self, call: Call) -> "PriceParts | None":
         """What one request cost, by what was paid for; None when any part of it has no known price."""
@@ -114,8 +117,7 @@ class PriceTable:
         if found is None:
             return None
         price, factor, search = found
-        long = price.above is not None and call.usage.context > price.above.tokens
-        shares = _shares(call, price.above if long and price.above is not None else price)
+        shares = _shares(call, price.above if price.above is not None and _is_long(call, price) else price)
         searches = _share(call.usage.web_searches, search)
         if shares is None or searches is None:
             return None
@@ -196,27 +198,24 @@ class Spend:
 
     def __init__(self, table: PriceTable) -> None:
         self._table = table
-        self._amount = Decimal(0)
-        self._unpriced: Counter[str] = Counter()
+        self._amount = _NOTHING
+        self._unpriced: dict[str, int] = {}
         self._floor = False
 
     def add(self, call: Call) -> None:
         price = self._table.price_of(call)
         self._floor = self._floor or call.usage.floor
         if price is None:
-            self._unpriced[call.model] += 1
+            self._unpriced[call.model] = self._unpriced.get(call.model, 0) + 1
         else:
             self._amount += price
 
     def add_sum(self, call: Call, *, long: bool) -> None:
         """Add calls that are priced alike, by their sum; `long`: each at the rates of long prompts."""
         found = self._table.rates(call)
-        if found is None:
-            return
-        price, factor, search = found
-        shares = _shares(call, price.above if long and price.above is not None else price)
-        searches = _share(call.usage.web_searches, search)
-        self._amount += sum(shares or (), Decimal(0)).scaleb(-6) * factor + (searches or Decimal(0))
+        amount = None if found is None else _amount(call, found, long=long)
+        if amount is not None:
+            self._amount += amount
 
     def total(self) -> Cost:
         """What has been spent so far."""
@@ -230,17 +229,38 @@ def priced_call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
     return Call("", model, usage, moment, speed, tier, geo)
 
 
-def _shares(call: Call, rates: Rates) -> list[Decimal] | None:
-    """Millionths of a dollar: of input, output, cache read, cache write, and what lives an hour."""
-    usage = call.usage
+def _is_long(call: Call, price: ModelPrice) -> bool:
+    """Whether the rates of long prompts hold for a request."""
+    return price.above is not None and call.usage.context > price.above.tokens
+
+
+def _amount(call: Call, found: CallRates, *, long: bool) -> Decimal | None:
+    """What a request cost by its rates; None when any part of it has no known price."""
+    price, factor, search = found
+    millionths, searches = _NOTHING, _share(call.usage.web_searches, search)
+    for count, rate in _counted(call.usage, price.above if long and price.above is not None else price):
+        if count:
+            if rate is None:
+                return None
+            millionths += count * rate
+    return None if searches is None else millionths.scaleb(-6) * factor + searches
+
+
+def _counted(usage: Usage, rates: Rates) -> tuple[tuple[int, Decimal | None], ...]:
+    """Tokens with their rates: of input, output, cache read, cache write, and what lives an hour."""
     hour = min(usage.cache_write_1h, usage.cache_write)
-    shares = (
-        _share(usage.input, rates.input),
-        _share(usage.output, rates.output),
-        _share(usage.cache_read, rates.read),
-        _share(usage.cache_write - hour, rates.write),
-        _share(hour, rates.write_1h),
+    return (
+        (usage.input, rates.input),
+        (usage.output, rates.output),
+        (usage.cache_read, rates.read),
+        (usage.cache_write - hour, rates.write),
+        (hour, rates.write_1h),
     )
+
+
+def _shares(call: Call, rates: Rates) -> list[Decimal] | None:
+    """Millionths of a dollar, of each that is counted."""
+    shares = [_share(count, rate) for count, rate in _counted(call.usage, rates)]
     known = [share for share in shares if share is not None]
     return known if len(known) == len(shares) else None
 
@@ -248,7 +268,7 @@ def _shares(call: Call, rates: Rates) -> list[Decimal] | None:
 def _share(count: int, rate: Decimal | None) -> Decimal | None:
     """None only where something without a price was used."""
     if not count:
-        return Decimal(0)
+        return _NOTHING
     return None if rate is None else count * rate
 
 

@@ -71,6 +71,8 @@ class Addresses:
             one.id: self._aside(agent_anchor(one), one.session.turns, one.session.log.size)._replace(agent=one)
             for one in agents
         }
+        self._homes: dict[int | None, dict[int, str]] = {}
+        """The first page of each turn by its number, of branches by theirs and of the live conversation by None."""
         self._pages: dict[int, str] = {}
         for chapter in self.chapters():
             for leaf in chapter.leaves:
@@ -101,10 +103,12 @@ class Addresses:
     def turn(self, number: int, branch: int = 0) -> str:
         """Page and anchor of a turn of the live conversation or of a branch; its chapter's page if it has none."""
         chapter = self.branches.get(branch, self.live)
-        for leaf in chapter.leaves:
-            if any(turn.number == number for turn in leaf.turns):
-                return f"{self._href(leaf.path)}#{chapter.prefix}turn-{number}"
-        return chapter.first
+        name = branch if branch in self.branches else None
+        if name not in self._homes:
+            last_first = reversed(chapter.leaves)
+            self._homes[name] = {turn.number: leaf.path for leaf in last_first for turn in leaf.turns}
+        home = self._homes[name].get(number)
+        return chapter.first if home is None else f"{self._href(home)}#{chapter.prefix}turn-{number}"
 
     def _href(self, path: str) -> str:
         """How a page is linked; a page that is all there is may be called anything, and links within itself."""

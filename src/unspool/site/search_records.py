@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Final, Literal, NamedTuple, get_args
 
 from unspool.model import Block, Json, Notice, Plan, Prompt, Questionnaire, Session, Text, Thinking, ToolCall, Turn
@@ -69,7 +70,7 @@ def _of_turn(turn: Turn, addresses: Addresses, agent: bool, hide: frozenset[str]
         yield SearchRecord(kind, addresses.link(turn.prompt), _seconds(turn.prompt.time), asked)
     for block in turn.blocks:
         kind, text = _said(block)
-        if text and is_shown(block, hide) and _HIDDEN_BY.get(kind) not in hide:
+        if text and not (hide and (_HIDDEN_BY.get(kind) in hide or not is_shown(block, hide))):
             kind = "agent" if agent and kind == "answer" else kind
             yield SearchRecord(kind, addresses.link(block), _seconds(block.time), text)
 
@@ -106,7 +107,9 @@ def _called(call: ToolCall) -> tuple[RecordKind, str]:
     if isinstance(meaning, Questionnaire):
         return "question", _lines(PROSE, *_questions(meaning), meaning.feedback or feedback)
     answer = _ends(result.text, EXCERPT if call.role == "read" else OUTPUT) if result else ""
-    given = "\n".join(_given(call.input, INPUT if call.role == "shell" else VALUE))[:INPUT]
+    strings: list[str] = []
+    _add_given(strings, call.input, INPUT if call.role == "shell" else VALUE)
+    given = "\n".join(strings)[:INPUT]
     return "tool", _lines(PROSE, call.name[:VALUE], given, answer, feedback if feedback not in answer else "")
 
 
@@ -116,7 +119,7 @@ def _ends(text: str, limit: int) -> str:
 
 
 def _lines(limit: int, *parts: str) -> str:
-    return plain_beginning("\n".join(part for part in parts if part), limit)
+    return plain_beginning("\n".join(filter(None, parts)), limit)
 
 
 def _questions(asked: Questionnaire) -> Iterator[str]:
@@ -125,10 +128,13 @@ def _questions(asked: Questionnaire) -> Iterator[str]:
         yield from (option.label for option in question.options if option.label != question.answer)
 
 
-def _given(value: Json, limit: int, depth: int = _DEPTH) -> Iterator[str]:
+def _add_given(strings: list[str], value: Json, limit: int, depth: int = _DEPTH) -> None:
     """The strings of a call's input, each cut; names of fields say nothing that anyone looks for."""
     if isinstance(value, str):
-        yield value[:limit]
+        strings.append(value[:limit])
     elif isinstance(value, dict | list) and depth:
-        for inner in list(value.values() if isinstance(value, dict) else value)[:50]:
-            yield from _given(inner, limit, depth - 1)
+        for inner in islice(value.values() if isinstance(value, dict) else value, 50):
+            if isinstance(inner, str):
+                strings.append(inner[:limit])
+            else:
+                _add_given(strings, inner, limit, depth - 1)

@@ -69,9 +69,10 @@ def _asked(prompt: Prompt, view: SessionView) -> str:
 
 def _did(turn: Turn, view: SessionView) -> str:
     """Tools used, time and money."""
-    calls = Counter(block.name for block in turn.blocks if isinstance(block, ToolCall) and block.state != "orphan")
-    tools = " · ".join(f"{number:,} {name}" for name, number in calls.most_common())
-    failures = tell_ends(Counter(block.end for block in turn.blocks if isinstance(block, ToolCall)))
+    every = [block for block in turn.blocks if isinstance(block, ToolCall)]
+    calls = Counter([call.name for call in every if call.state != "orphan"])
+    tools = " · ".join([f"{number:,} {name}" for name, number in calls.most_common()])
+    failures = tell_ends(Counter([call.end for call in every]))
     used = turn.usage.total
     took = (
         human.elapsed(turn.started, turn.ended),
@@ -87,10 +88,10 @@ def _events(turn: Turn, view: SessionView) -> Iterator[TimelineEvent]:
     """What came of a turn, in order."""
     for block in turn.blocks:
         match block:
-            case Text() if len(block.text) >= SHORT:
-                yield TimelineEvent("answer", _linked(block, summaries.plain_excerpt(block.text, SHORT), turn, view))
             case ToolCall():
                 yield from _call_events(block, turn, view)
+            case Text() if len(block.text) >= SHORT:
+                yield TimelineEvent("answer", _linked(block, summaries.plain_excerpt(block.text, SHORT), turn, view))
             case Notice(kind="compaction"):
                 yield TimelineEvent("compaction", _linked(block, "Conversation compacted", turn, view))
             case Notice(kind="interruption"):
@@ -102,7 +103,17 @@ def _events(turn: Turn, view: SessionView) -> Iterator[TimelineEvent]:
         yield _push_event(push)
 
 
-def _call_events(call: ToolCall, turn: Turn, view: SessionView) -> Iterator[TimelineEvent]:
+def _call_events(call: ToolCall, turn: Turn, view: SessionView) -> list[TimelineEvent]:
+    """What came of a call; nothing, of most."""
+    events = list(_meant_events(call, turn, view)) if call.meaning is not None else []
+    events += [_agent_event(agent, view) for agent in view.started(call)]
+    if call.call_id in view.commits or call.call_id in view.pushes:
+        events += _sent_events(call.call_id, view)
+    return events
+
+
+def _meant_events(call: ToolCall, turn: Turn, view: SessionView) -> Iterator[TimelineEvent]:
+    """Plans and questions."""
     match call.meaning:
         case Plan(title=name, status=status):
             tone = {"approved": "good", "rejected": "bad"}.get(status, "")
@@ -114,14 +125,17 @@ def _call_events(call: ToolCall, turn: Turn, view: SessionView) -> Iterator[Time
                 answer = elements.strong(said) if said else elements.span("quiet", "no answer")
                 words = _linked(call, summaries.shorten_line(question.text, 160), turn, view)
                 yield TimelineEvent("question", f"{words} {answer}")
-    yield from (_agent_event(agent, view) for agent in view.started(call))
-    if not call.call_id:
+
+
+def _sent_events(call_id: str, view: SessionView) -> Iterator[TimelineEvent]:
+    """What a call committed and pushed; calls without an id are not told apart."""
+    if not call_id:
         return
-    for commit in view.commits.get(call.call_id, ()):
+    for commit in view.commits.get(call_id, ()):
         link = elements.commit_link(commit.hash, HtmlOptions(view.repository))
         words = f"{content(summaries.shorten_line(commit.message, 160))} {elements.span('quiet', commit.branch)}"
         yield TimelineEvent("commit", f"{link} {words}", "commit-made")
-    yield from map(_push_event, view.pushes.get(call.call_id, ()))
+    yield from map(_push_event, view.pushes.get(call_id, ()))
 
 
 def _agent_event(agent: Agent, view: SessionView) -> TimelineEvent:

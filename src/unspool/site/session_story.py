@@ -108,8 +108,8 @@ def came_words(view: SessionView) -> str:
 
 def last_test_run(view: SessionView) -> RunOfTests | None:
     """The last run of tests that is shown."""
-    runs = [run for run in find_test_runs(calls_of(view.session)) if is_shown(run.call, view.options.hide)]
-    return runs[-1] if runs else None
+    runs = find_test_runs(reversed(list(calls_of(view.session))))
+    return next((run for run in runs if is_shown(run.call, view.options.hide)), None)
 
 
 def _begun(markdown: str, href: str, limit: int) -> StoryExcerpt:

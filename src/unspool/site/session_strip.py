@@ -1,8 +1,8 @@
 """The strip of a session: its whole run in one line of colours, each piece a link to where it is told."""
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from unspool import human
@@ -46,17 +46,18 @@ class _Step(NamedTuple):
 def strip_pieces(view: SessionView) -> list[StripPiece]:
     """The run of the live conversation, with waiting between turns left out; few enough to be told apart."""
     steps = [step for turn in view.session.turns for step in _steps(turn, view.options.hide)]
-    least = sum(step.seconds for step in steps) / _PIECES
+    least = sum([step.seconds for step in steps]) / _PIECES
     joins = len(steps) > _PIECES
     pieces: list[StripPiece] = []
     group: list[_Step] = []
     took = 0.0
     for step in steps:
-        apart = bool(group) and not _STANDING.isdisjoint((step.kind, group[0].kind))
-        full = joins and took >= least
-        if group and (apart or full or (not joins and group[-1].kind != step.kind)):
-            pieces.append(_piece(group, view))
-            group, took = [], 0.0
+        if group:
+            apart = step.kind in _STANDING or group[0].kind in _STANDING
+            full = took >= least if joins else group[-1].kind != step.kind
+            if apart or full:
+                pieces.append(_piece(group, view))
+                group, took = [], 0.0
         group.append(step)
         took += step.seconds
     return [*pieces, *([_piece(group, view)] if group else [])]
@@ -68,12 +69,14 @@ def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
     following = turn.ended
     for block in reversed(turn.blocks):
         kind = _happening(block)
-        if kind is None or not is_shown(block, hidden):
+        if kind is None or (hidden and not is_shown(block, hidden)):
             continue
-        call = block if isinstance(block, ToolCall) else None
-        answered = call.result.time if call is not None and call.result is not None else None
-        took = _seconds(block.time, answered or following)
-        steps.append(_Step(kind, took, block, call.name if call is not None else kind))
+        name: str = kind
+        until = following
+        if isinstance(block, ToolCall):
+            name = block.name
+            until = (block.result and block.result.time) or following
+        steps.append(_Step(kind, _seconds(block.time, until), block, name))
         following = block.time or following
     if (prompt := turn.prompt) is not None:
         name = f"Prompt {turn.number}: {prompt_line(prompt, 80)}"
@@ -83,12 +86,12 @@ def _steps(turn: Turn, hidden: frozenset[str]) -> Iterator[_Step]:
 
 def _happening(block: Block) -> Happening | None:
     match block:
+        case ToolCall():
+            return "failed" if block.end == "failed" else _ROLES.get(block.role, "running")
         case Thinking():
             return "thinking"
         case Text():
             return "answer"
-        case ToolCall():
-            return "failed" if block.end == "failed" else _ROLES.get(block.role, "running")
         case Notice(kind="compaction"):
             return "compacted"
         case _:
@@ -98,21 +101,25 @@ def _happening(block: Block) -> Happening | None:
 def _seconds(begun: datetime | None, until: datetime | None) -> float:
     if begun is None or until is None:
         return 0.0
-    return min(max((until - begun).total_seconds(), 0.0), _LONGEST)
+    took = (until - begun).total_seconds()
+    return 0.0 if took <= 0.0 else _LONGEST if took >= _LONGEST else took
 
 
 def _piece(group: list[_Step], view: SessionView) -> StripPiece:
     first = group[0]
     weights: dict[Happening, int] = {}
+    names: dict[str, int] = {}
+    took = 0.0
     for step in group:
         weights[step.kind] = weights.get(step.kind, 0) + int(step.seconds * 1000) + 1
+        names[step.name] = names.get(step.name, 0) + 1
+        took += step.seconds
     kind = max(weights, key=weights.__getitem__)
     if first.kind == "you":
         says = first.name
     else:
-        names = Counter(step.name for step in group).most_common(4)
-        what = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in names)
+        most = sorted(names.items(), key=itemgetter(1), reverse=True)[:4]
+        what = ", ".join([f"{name} ×{number}" if number > 1 else name for name, number in most])
         says = f"{'Failed: ' if kind == 'failed' else ''}{what}"
-    took = sum(step.seconds for step in group)
     lasted = human.duration(took) if took >= 1 and first.kind != "you" else ""
     return StripPiece(kind, took, human.joined(says, lasted), view.addresses.link(first.item))

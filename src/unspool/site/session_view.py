@@ -2,7 +2,6 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from typing import NamedTuple, TypeVar
@@ -51,7 +50,8 @@ class TurnCosts:
         messages = {message.id: message for message in member.messages}
         for turn in all_turns(member):
             said = dict.fromkeys([getattr(block, "message", "") for block in turn.blocks])
-            self._turns[id(turn)] = sum((self._pay(messages[name]) for name in said if name in messages), Cost())
+            paid = [self._pay(messages[name]) for name in said if name in messages]
+            self._turns[id(turn)] = paid[0] if len(paid) == 1 else sum(paid, Cost())
 
     def _pay(self, message: Message) -> Cost:
         """What a message cost, as far as it is not paid yet."""
@@ -60,10 +60,10 @@ class TurnCosts:
             if call.key not in self._seen:
                 self._seen.add(call.key)
                 spend.add(call)
-        used, cost = message.usage, spend.total()
-        context = max((call.usage.context for call in message.own_calls), default=0)
-        if context or used.output:
-            self._messages.setdefault(message.id, MessageTokens(context, used.output, used.floor, cost))
+        cost, used = spend.total(), [call.usage for call in message.own_calls]
+        context, output = max([one.context for one in used], default=0), sum([one.output for one in used])
+        if context or output:
+            self._messages.setdefault(message.id, MessageTokens(context, output, any(one.floor for one in used), cost))
         return cost
 
     def of(self, turn: Turn) -> Cost:
@@ -162,11 +162,12 @@ class SessionView:
         """What in it a person should look at; nothing while only a part of it was read."""
         return scan_session(self.session) if self.whole else []
 
-    def started(self, call: ToolCall) -> Iterator[Agent]:
+    def started(self, call: ToolCall) -> list[Agent]:
         """The subagents whose conversations stand at a call."""
         participants = self.context.participants
-        if "agents" not in self.options.hide:
-            yield from (agent for agent in participants.of(call) if participants.is_home(call, agent))
+        if "agents" in self.options.hide:
+            return []
+        return [agent for agent in participants.of(call) if participants.is_home(call, agent)]
 
     def agent_href(self, agent: Agent) -> str:
         """Where a subagent's conversation is whole."""

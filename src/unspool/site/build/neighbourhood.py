@@ -7,7 +7,7 @@ nothing but the text of a plan can tell.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -64,9 +64,14 @@ def neighbour_facts(title: str, titles: Titles, offered: tuple[int, ...], links:
     return NeighbourFacts(title, titles.prompt, named, offered, tuple(link.session for link in links))
 
 
+begun_once = lru_cache(maxsize=4096)(chain_head)
+"""The head of a log: a plan wants it, and then each session that has the log beside it, in processes that are copies of
+the one that planned."""
+
+
 def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:
     """The start of a log; an empty one where it cannot be read."""
-    begun = chain_head(found, kept)
+    begun = begun_once(found, kept)
     if begun is None:
         return LogStart()
     source = source_id(begun.source) if begun.source else ""

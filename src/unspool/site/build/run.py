@@ -3,7 +3,7 @@
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,7 @@ from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.disk import encode_html, swap_folder, sweep_site, write_if_changed
 from unspool.site.build.manifest import SiteManifest, SiteProject, project_name
-from unspool.site.build.neighbourhood import NeighbourFacts, neighbour_facts
+from unspool.site.build.neighbourhood import NeighbourFacts, begun_once, neighbour_facts
 from unspool.site.build.plan import BuildFailure, BuildOptions, BuildPlan, BuildProgress, BuildReport, BuildStep
 from unspool.site.list_pages import ProjectRows, master_page, project_page
 from unspool.site.options import SiteOptions
@@ -31,7 +31,7 @@ from unspool.site.search_files import SEARCH_FOLDER, SearchedSession, SearchInde
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library.history import CountedLog
-from unspool.store.library.neighbours import ChainHead, Neighbours, chain_head
+from unspool.store.library.neighbours import ChainHead, Neighbours
 from unspool.store.library.read import read_countable, read_session
 from unspool.workers import run_in_processes
 
@@ -55,13 +55,12 @@ class _Around(Neighbours):
         return super()._counted(found)
 
     def _head(self, found: FoundLog) -> ChainHead | None:
-        return _begun(found, self._kept)
+        return begun_once(found, self._kept)
 
 
 _TOP = Crumb("Sessions", INDEX)
 _SMALL = 4096
 """Characters of base64 up to which a file of its own costs more than it saves."""
-_begun = lru_cache(maxsize=4096)(chain_head)
 _load_prices = cache(PriceTable.load)
 
 
@@ -177,7 +176,8 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
         href = picture_inside if wanted.options.self_contained else pictures.href
         frame = Frame("../../", task.crumbs, LinkedPages(context), SEARCH_FOLDER, prices, picture_href=href)
         for name, data in session_folder(session, counted, wanted.options, frame):
-            (folder / name).write_bytes(data)
+            with open(f"{folder}/{name}", "wb") as file:  # noqa: PTH123  hot
+                file.write(data)
             files, size = files + 1, size + len(data)
     files, size = files + len(pictures.sizes), size + sum(pictures.sizes.values())
     shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
