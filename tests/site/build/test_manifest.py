@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import unspool
-from unspool.site.build.manifest import PACKAGE, digest_of, fingerprint
+from unspool.site.build.manifest import ABOVE, PACKAGE, digest_of, fingerprint
 
 
 @pytest.fixture
@@ -35,6 +36,13 @@ def test_what_makes_no_page_takes_no_part(copy: Path, name: str) -> None:
     before = digest_of(str(copy))
     (copy / name).write_text("another")
     assert digest_of(str(copy)) == before
+
+
+def test_no_layer_but_those_above_pages_is_left_out(repository: Path) -> None:
+    """A layer that pages are made of must not be taken for one above them."""
+    contract = tomllib.loads((repository / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    above = contract["layers"][: contract["layers"].index("site")]
+    assert set(ABOVE) <= {name for layer in above for name in layer.split(" | ")}
 
 
 def test_new_gone_and_renamed_files_are_seen(copy: Path) -> None:

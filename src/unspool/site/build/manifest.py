@@ -111,8 +111,8 @@ def short_digest(*parts: object) -> str:
 
 
 PACKAGE = str(Path(__file__).parents[2])
-_ABOVE = ("cli", "lake", "hub", "app", "mcp", "web", "config", "hub_client", "share")
-_APART = frozenset({"__pycache__", "demo", *_ABOVE})
+ABOVE = ("cli", "lake", "hub", "app", "mcp", "web", "config", "hub_client", "share")
+_APART = frozenset({"__pycache__", "demo", *ABOVE})
 """Folders of the package that have no part in a page: all layers above this one, which it may not import."""
 
 
