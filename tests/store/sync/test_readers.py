@@ -1,5 +1,6 @@
 """Rows handed from one process to another."""
 
+import gc
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,23 @@ def test_rows_that_are_handed_over_say_the_same(jobs: list[ExtractJob]) -> None:
         assert isinstance(given, SessionRows)
         assert msgspec.msgpack.encode(given) == msgspec.msgpack.encode(made)
         assert given._replace(todos=tuple(given.todos)) == made._replace(todos=tuple(made.todos))
+
+
+def test_reading_leaves_nothing_that_only_a_collector_would_find(jobs: list[ExtractJob]) -> None:
+    """Whoever reads many sessions looks for no cycles: one in what a session was read with is never given back."""
+    prices = PriceTable.load()
+    extract_rows(jobs[0], prices)
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for job in jobs:
+            extract_rows(job, prices)
+        gc.collect()
+        left = {type(one) for one in gc.garbage if type(one).__module__.startswith("unspool.")}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert left == set()
 
 
 def test_rows_that_cannot_be_packed_are_handed_over_as_they_are(

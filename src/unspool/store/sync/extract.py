@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -88,14 +88,6 @@ class LogGatherer:
         """The turn of each prompt that carries out a plan, as a scan names that plan."""
         self._turn = 0
         self._modelled = False
-        self._takers: dict[type, Callable[[Any, int, CallPairs], None]] = {
-            Text: self._text,
-            Thinking: self._thinking,
-            ToolCall: self._call,
-            Result: self._result,
-            Notice: self._notice,
-            Unknown: self._unknown,
-        }
 
     def take(self, event: Event) -> None:
         self.weighed.take(event)
@@ -110,9 +102,9 @@ class LogGatherer:
         if event.blocks:
             pairs = self._pairs[event.agent]
             for block in event.blocks:
-                take = self._takers.get(type(block))
+                take = self._TAKERS.get(type(block))
                 if take is not None:
-                    take(block, place, pairs)
+                    take(self, block, place, pairs)
         if event.side is not None and isinstance(event.side.data.get("content"), str):
             self._doc(NOTICE, place, event.side.data["content"])
         if event.problem is not None and event.problem.raw:
@@ -243,6 +235,12 @@ class LogGatherer:
         if not text or is_packed(text):
             return
         self.docs.append((self._here, kind, place, tool, error, normalize_text(text)))
+
+    _TAKERS: ClassVar[dict[type, Callable[[Any, Any, int, CallPairs], None]]] = {
+        Text: _text, Thinking: _thinking, ToolCall: _call, Result: _result, Notice: _notice, Unknown: _unknown,
+    }  # fmt: skip
+    """What takes each kind of block. Of the class: methods of one gatherer that it holds itself would keep it for good,
+    since whoever reads many logs looks for no cycles."""
 
 
 def is_packed(text: str) -> bool:
