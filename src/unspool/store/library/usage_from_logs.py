@@ -67,6 +67,9 @@ def _read_elsewhere(shares: Sequence[list[FoundLog]]) -> "list[ProcessCall[list[
     return [ProcessCall(_read, share) for share in shares]
 
 
+_PUT = "INSERT INTO request VALUES (?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 1, ?)"
+
+
 class _RequestWriter:
     """Writes ledgers as rows, each while other processes still read theirs; a request of several ledgers once."""
 
@@ -84,14 +87,14 @@ class _RequestWriter:
                 ledger = self._written.pop(number)
         number = max(self._written, default=0) + 1
         self._written[number] = ledger
-        self._db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 17)})", self._rows(number, ledger))  # noqa: S608
+        self._db.executemany(_PUT, self._rows(number, ledger))
 
     def _rows(self, number: int, ledger: CallLedger) -> Iterator[tuple[object, ...]]:
         cost, terms = self._cost, self._terms
         for _, _, time, said, figures, final in ledger.rows():
             price = cost(said, time, figures)
             term = terms.setdefault(said, len(terms) + 1)
-            yield number, 0, 0, time, term, *figures, final, None, 1, price
+            yield number, time, term, *figures, final, price
 
     def put_terms(self) -> None:
         named = ((number, *(_clean(word) for word in said)) for said, number in self._terms.items())
