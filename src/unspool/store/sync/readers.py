@@ -3,12 +3,10 @@
 import gc
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import msgspec
 
@@ -20,6 +18,9 @@ from unspool.store.library.session_files import SessionFiles, checkout
 from unspool.store.sync.extract import ExtractJob, extract_rows
 from unspool.store.sync.stale import IndexTask
 from unspool.workers import without_interrupts, worker_pool
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 WORTH_A_POOL = 12 * 1024 * 1024
 """Bytes to read, below which other processes cost more than they bring."""
@@ -62,7 +63,9 @@ class ReaderPool:
             ]
 
     @staticmethod
-    def _submit(pool: ProcessPoolExecutor, job: ExtractJob) -> "Future[HandedRows] | None":
+    def _submit(pool: "ProcessPoolExecutor", job: ExtractJob) -> "Future[HandedRows] | None":
+        from concurrent.futures.process import BrokenProcessPool  # dear to load, and mostly nothing is new
+
         try:
             return pool.submit(extract_packed, job)
         except BrokenProcessPool:
@@ -72,6 +75,8 @@ class ReaderPool:
         """The rows of a session, or why there are none; where the process that read it died, it is read here."""
         if pending.future is None:
             return extract_rows(pending.job, self._prices)
+        from concurrent.futures.process import BrokenProcessPool
+
         try:
             given = pending.future.result()
         except BrokenProcessPool:
