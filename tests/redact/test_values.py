@@ -227,6 +227,17 @@ def test_pictures_lose_what_they_tell(prefix: str, picture: bytes, without: byte
     assert redact_value(made, FINDER, ReplacementNames()) == (made, [])
 
 
+def test_what_is_found_between_pictures_is_told_where_it_stands() -> None:
+    """Each of many pictures and texts, one after the other, has what was found in it."""
+    telling, plain = (base64.b64encode(picture).decode() for picture in (PNG + PNG_END, JPEG[:20] + JPEG_END))
+    value = [telling, f"key {KEY}", plain, "the tide, ", MAIL] * 40
+    _, found = redact_value(value, FINDER, ReplacementNames())
+    kinds = {0: "picture", 1: "github-token", 4: "email"}
+    assert [(path, match.rule) for path, match in found] == [
+        (f"[{at}]", kinds[at % 5]) for at in range(len(value)) if at % 5 in kinds
+    ]
+
+
 def test_a_broken_picture_is_looked_through_as_text() -> None:
     """What only begins like a picture hides nothing."""
     text = base64.b64encode(PNG[:20] + KEY.encode() + bytes(100)).decode()

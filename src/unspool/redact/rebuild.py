@@ -33,6 +33,8 @@ _WORTH = 2_000
 """Characters of a text up to which it is remembered: folders and names stand in every line."""
 _MOST = 20_000
 _DIGEST = re.compile(r"(?i)(?:content|file|message|request|shape)?(?:digests?|hash(?:es)?|checksums?)|sha-?256")
+_LONGEST = len("requestchecksums")
+"""Characters of the longest of these names: a log may hold keys of any length, which nobody should remember."""
 _HEX = re.compile(r"[0-9A-Fa-f]{16,128}")
 
 
@@ -133,8 +135,9 @@ def _rebuild_object(value: dict[str, Json], made: dict[str, str]) -> Json:
         changed = changed or new is not one or name != key
     if not changed:
         return value
-    for name in filter(_is_digest, rebuilt):
-        rebuilt[name] = _undigested(rebuilt[name])
+    for name, one in rebuilt.items():
+        if len(name) <= _LONGEST and _is_digest(name):
+            rebuilt[name] = _undigested(one)
     return rebuilt
 
 

@@ -219,11 +219,14 @@ def _match_all(texts: list[ValueText], finder: Finder) -> list[list[SecretMatch]
         for number, text in enumerate(texts)
         if text.text[:1] in PICTURES and (bare := replacements.strip_picture(text.text)) is not None
     }
-    matches = match_texts(finder, [text for number, text in enumerate(texts) if number not in bares])
+    if not bares:
+        return match_texts(finder, texts)
+    rest = iter(match_texts(finder, [text for number, text in enumerate(texts) if number not in bares]))
     told = "picture" not in finder.without
-    for number, bare in bares.items():
-        matches.insert(number, _told(texts[number].text, bare) if told else [])
-    return matches
+    return [
+        next(rest) if (bare := bares.get(number)) is None else _told(text.text, bare) if told else []
+        for number, text in enumerate(texts)
+    ]
 
 
 _SEAM = 500

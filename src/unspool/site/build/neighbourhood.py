@@ -64,14 +64,14 @@ def neighbour_facts(title: str, titles: Titles, offered: tuple[int, ...], links:
     return NeighbourFacts(title, titles.prompt, named, offered, tuple(link.session for link in links))
 
 
-begun_once = lru_cache(maxsize=4096)(chain_head)
+remembered_head = lru_cache(maxsize=4096)(chain_head)
 """The head of a log: a plan wants it, and then each session that has the log beside it, in processes that are copies of
 the one that planned."""
 
 
 def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:
     """The start of a log; an empty one where it cannot be read."""
-    begun = begun_once(found, kept)
+    begun = remembered_head(found, kept)
     if begun is None:
         return LogStart()
     source = source_id(begun.source) if begun.source else ""

@@ -22,7 +22,7 @@ from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.disk import encode_html, swap_folder, sweep_site, write_if_changed
 from unspool.site.build.manifest import SiteManifest, SiteProject, project_name
-from unspool.site.build.neighbourhood import NeighbourFacts, begun_once, neighbour_facts
+from unspool.site.build.neighbourhood import NeighbourFacts, neighbour_facts, remembered_head
 from unspool.site.build.plan import BuildFailure, BuildOptions, BuildPlan, BuildProgress, BuildReport, BuildStep
 from unspool.site.list_pages import ProjectRows, master_page, project_page
 from unspool.site.options import SiteOptions
@@ -55,7 +55,7 @@ class _Around(Neighbours):
         return super()._counted(found)
 
     def _head(self, found: FoundLog) -> ChainHead | None:
-        return begun_once(found, self._kept)
+        return remembered_head(found, self._kept)
 
 
 _TOP = Crumb("Sessions", INDEX)
